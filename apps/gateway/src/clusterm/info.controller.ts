@@ -5,6 +5,7 @@ import { clustermNode, type ClustermNode, type NodeView } from '#contracts';
 import { Allow } from '../auth/roles.js';
 import { ClustermController } from '../auth/surface.js';
 import { JobLog } from '../rpc/job-log.js';
+import { NodeReads } from '../rpc/node-reads.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { GetBody, PathName } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
@@ -14,6 +15,7 @@ import { jobObject, jobRefusal, LOG_LINES } from './job-object.js';
 export class InfoController {
   constructor(
     private readonly rpc: RpcClient,
+    private readonly reads: NodeReads,
     private readonly logs: JobLog,
   ) {}
 
@@ -30,7 +32,7 @@ export class InfoController {
   @Get('node/:name')
   @Allow('viewer', 'One node')
   async node(@PathName('name') name: string) {
-    return clustermNode(await this.rpc.read('inventory.nodes.get', { name }));
+    return clustermNode(await this.reads.view(name));
   }
 
   @Get('globals')

@@ -18,6 +18,7 @@ import { ApiDocument } from '../openapi/document.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import { KeptAnswers } from '../idempotency/kept-answers.js';
 import { JobLog } from '../rpc/job-log.js';
+import { NodeReads } from '../rpc/node-reads.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentsController } from '../v1/agents.controller.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
@@ -87,6 +88,7 @@ export class HttpModule {
           useFactory: (store: StoreHealth) => new ProblemFilter(context.log, store),
         },
         RpcClient,
+        NodeReads,
         JobLog,
         EventHistory,
         FencingReports,

@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { MusterError } from '#contracts';
+import { JsonText } from '../rpc/json-text.js';
 import { membersOf } from '../openapi/members.js';
 
 type Item = Record<string, unknown>;
@@ -24,6 +25,11 @@ export class ResourceInterceptor implements NestInterceptor {
         if (typeof answer !== 'object' || answer === null) return answer;
         const { revision, items } = answer as Item;
         if (typeof revision === 'number') void reply.header('etag', `"${revision}"`);
+        if (answer instanceof JsonText) {
+          if (names) return pick(answer.parsed(), names);
+          void reply.type('application/json');
+          return answer.text;
+        }
         if (!names) return answer;
         return Array.isArray(items)
           ? { ...answer, items: (items as Item[]).map((item) => pick(item, names)) }

@@ -120,7 +120,7 @@ describe('a path that is spelled otherwise', () => {
     'http://127.0.0.1/v1/nodes/a-1',
     '/v1/nodes/a-1#/x',
   ])('is of the surface that the router takes it for: %s', async (path) => {
-    sut.answer('inventory.nodes.get', ({ name }) => {
+    sut.answerNodes((name) => {
       throw new MusterError('NODE_UNKNOWN', `no ${name}`);
     });
     const answer = await raw(path);

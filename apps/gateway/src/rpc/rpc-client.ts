@@ -25,8 +25,18 @@ export class RpcClient {
    * @throws MusterError of the other side; BUS_UNAVAILABLE at once while there is no NATS.
    */
   async read<V extends RpcVerb>(verb: V, request: RpcRequest<V>, limitMs = READ_LIMIT_MS): Promise<RpcAnswer<V>> {
-    await (this.turn ??= this.endOfTurn());
+    await this.turnEnds();
     return this.call(verb, request, limitMs);
+  }
+
+  /** As {@link read}, for who has waited for the end of the turn. */
+  readNow<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+    return this.call(verb, request, READ_LIMIT_MS);
+  }
+
+  /** Of this turn of the event loop. */
+  turnEnds(): Promise<void> {
+    return (this.turn ??= this.endOfTurn());
   }
 
   /** BUS_UNAVAILABLE at once, and nothing was done, while the only store cannot keep it. */

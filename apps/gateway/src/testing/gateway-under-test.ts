@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Bus, connectBus, rpcSubject } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
+import { MusterError, type NodeView, type RpcAnswer, type RpcRequest, type RpcVerb, type WireError } from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../gateway.js';
 
@@ -108,6 +108,18 @@ export class GatewayUnderTest {
     this.subscribed = this.bus.flushed();
   }
 
+  /** Inventory's side of single nodes, however many are asked for together. */
+  answerNodes(fn: (name: string) => NodeView): void {
+    this.answer('inventory.nodes.each', ({ names }) => {
+      const nodes = names.map((name) => nodeOrRefusal(() => fn(name)));
+      const shown = nodes.filter((node) => 'revision' in node);
+      return {
+        found: nodes.map((node) => ('revision' in node ? node.revision : node)),
+        text: shown.map((node) => JSON.stringify(node)).join('\n'),
+      };
+    });
+  }
+
   /** Inventory's side of every verb: each request is refused. */
   refuseAll(refusal: MusterError | ((verb: RpcVerb) => MusterError)): void {
     this.bus.wire.subscribe(rpcSubject('inventory.>' as RpcVerb), {
@@ -160,6 +172,14 @@ export class GatewayUnderTest {
 
 function onRefused(error: Error): void {
   throw error;
+}
+
+function nodeOrRefusal(fn: () => NodeView): NodeView | WireError {
+  try {
+    return fn();
+  } catch (error) {
+    return MusterError.from(error).toJSON();
+  }
 }
 
 async function outcome(fn: () => unknown): Promise<{ response: unknown } | { err: unknown }> {

@@ -17,6 +17,7 @@ import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { EventHistory } from '../events/event-history.js';
 import { toDate } from '../events/event-selection.js';
+import { NodeReads } from '../rpc/node-reads.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { EvidenceService } from './node-evidence.js';
 import { ifMatch } from './if-match.js';
@@ -28,6 +29,7 @@ import { EvidenceQuery, HistoryQuery, NodeListQuery, toPage } from '../queries/q
 export class NodesController {
   constructor(
     private readonly rpc: RpcClient,
+    private readonly reads: NodeReads,
     private readonly evidence: EvidenceService,
     private readonly history: EventHistory,
   ) {}
@@ -53,7 +55,7 @@ export class NodesController {
   @Get(':name')
   @Allow('viewer', 'One node')
   get(@Param('name') name: string) {
-    return this.rpc.read('inventory.nodes.get', { name });
+    return this.reads.text(name);
   }
 
   @Patch(':name')

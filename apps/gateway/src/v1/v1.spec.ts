@@ -15,7 +15,7 @@ describe('/v1', () => {
       count: 2,
       next: 'x',
     }));
-    sut.answer('inventory.nodes.get', ({ name }) => {
+    sut.answerNodes((name) => {
       if (name === 'host1-SN1') return node('host1', 'SN1');
       throw new MusterError('NODE_UNKNOWN', `no node "${name}"`, { node: name });
     });
@@ -131,6 +131,8 @@ describe('/v1', () => {
   it('answers a record with its revision as ETag, and takes it back in If-Match', async () => {
     const answer = await sut.get('/v1/nodes/host1-SN1');
     expect(answer.headers.get('etag')).toBe('"7"');
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await answer.text()).toBe(JSON.stringify(node('host1', 'SN1')));
     const gone = await sut.send('DELETE', '/v1/nodes/host1-SN1', undefined, { 'if-match': '"7"' });
     expect(gone.status).toBe(204);
     expect(sut.last('inventory.nodes.delete')).toMatchObject({ name: 'host1-SN1', revision: 7, by: 'local' });

@@ -12,10 +12,10 @@ import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ServiceView, type Look } from '../nodes/service-view.js';
 import { shownNode } from '../nodes/shown-node.js';
+import { MOST_CHARS, recordText, viewText } from '../nodes/node-text.js';
 
-/** Nodes in one answer, at most, and about so many characters: a message has a largest size. */
+/** Nodes in one answer, at most. */
 const MOST_NODES = 500;
-const MOST_CHARS = 600_000;
 
 /** The fleet in pages. It looks only at the nodes from the cursor on, and computes only what is asked for. */
 @Injectable()
@@ -23,8 +23,6 @@ export class NodeList implements OnApplicationShutdown {
   /** By name; undefined: to be made anew, nodes have come or gone. */
   private names: string[] | undefined;
   private readonly known = new Set<string>();
-  /** Each record as JSON: it is written once for all answers until it changes. */
-  private readonly texts = new WeakMap<NodeRecord, string>();
   private readonly stop: () => void;
 
   constructor(
@@ -50,7 +48,7 @@ export class NodeList implements OnApplicationShutdown {
   text({ fields, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
     const look = this.service.look();
     const { entries, next } = this.select(q, look);
-    const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : this.viewText(e, look)));
+    const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : viewText(e.value, look.computed(e))));
     return { text: texts.join(','), count: texts.length, ...(next !== undefined && { next }) };
   }
 
@@ -67,7 +65,7 @@ export class NodeList implements OnApplicationShutdown {
       const last = entries.at(-1);
       if (last && (entries.length === limit || chars > MOST_CHARS)) return { entries, next: last.key };
       entries.push(entry);
-      chars += this.recordText(entry.value).length;
+      chars += recordText(entry.value).length;
     }
     return { entries };
   }
@@ -87,10 +85,6 @@ export class NodeList implements OnApplicationShutdown {
     return this.names;
   }
 
-  private viewText(entry: Entry<NodeRecord>, look: Look): string {
-    return `${this.recordText(entry.value).slice(0, -1)},${JSON.stringify(look.computed(entry)).slice(1)}`;
-  }
-
   private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: Look): string {
     const recorded = fields.every((f) => f === 'revision' || Object.hasOwn(entry.value, f));
     const node = recorded ? { ...shownNode(entry.value), revision: entry.revision } : look.view(entry);
@@ -99,12 +93,6 @@ export class NodeList implements OnApplicationShutdown {
         fields.flatMap((f) => (Object.hasOwn(node, f) ? [[f, node[f as keyof typeof node] as unknown]] : [])),
       ),
     );
-  }
-
-  private recordText(record: NodeRecord): string {
-    let text = this.texts.get(record);
-    if (text === undefined) this.texts.set(record, (text = JSON.stringify(shownNode(record))));
-    return text;
   }
 }
 

@@ -39,6 +39,12 @@ export class NodesController {
     return this.nodes.get(q.name);
   }
 
+  @Rpc('inventory.nodes.each')
+  async each(q: RpcRequest<'inventory.nodes.each'>): Promise<RpcAnswer<'inventory.nodes.each'>> {
+    await this.service.whenKnown();
+    return this.nodes.each(q.names);
+  }
+
   @Rpc('inventory.nodes.create')
   create(q: RpcRequest<'inventory.nodes.create'>): Promise<RpcAnswer<'inventory.nodes.create'>> {
     const name = `${q.node.label}-${q.node.serial}`;

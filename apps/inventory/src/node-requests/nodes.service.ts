@@ -11,6 +11,8 @@ import {
   type NodePatchRequest,
   type NodeRecord,
   type NodeView,
+  type RpcAnswer,
+  type WireError,
 } from '#contracts';
 import { FreshReads, type Entry } from '#bus';
 import { PowerQuarantine } from '../power/power-quarantine.js';
@@ -21,9 +23,13 @@ import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { checkRevision, fleetOf, type RuleFacts } from '../nodes/node-rules.js';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
+import { MOST_CHARS, viewText } from '../nodes/node-text.js';
 import { PowerSecrets, secretsOf } from './power-secrets.js';
 import { register } from '../nodes/registration.js';
 import { ServiceView } from '../nodes/service-view.js';
+
+/** Nodes that are read together, at most. */
+const MOST_NAMES = 500;
 
 /** Nodes that people register, edit and cordon. */
 @Injectable()
@@ -47,6 +53,34 @@ export class NodesService {
     const entry = (NODE_NAME_PATTERN.test(name) ? await this.reads.get(name) : undefined) ?? this.behind(name);
     if (!entry) throw unknownNode(name);
     return this.service.withRemedies(entry);
+  }
+
+  /** As {@link get}, many at once, as text. */
+  async each(names: readonly string[]): Promise<RpcAnswer<'inventory.nodes.each'>> {
+    const asked = names.slice(0, MOST_NAMES);
+    const own = asked.filter((name) => NODE_NAME_PATTERN.test(name));
+    const read = await this.reads.each(own);
+    const byName = new Map(own.map((name, i) => [name, read[i]]));
+    const look = this.service.look();
+    const found: (number | WireError)[] = [];
+    const texts: string[] = [];
+    let chars = 0;
+    for (const name of asked) {
+      if (chars > MOST_CHARS) break;
+      try {
+        const entry = valueOf(byName.get(name)) ?? this.behind(name);
+        if (!entry) throw unknownNode(name);
+        const text = viewText(entry.value, look.remedied(entry));
+        texts.push(text);
+        found.push(entry.revision);
+        chars += text.length;
+      } catch (e) {
+        const error = MusterError.from(e);
+        if (error.code === 'INTERNAL') this.store.bus.log.error({ err: e, node: name }, 'a node cannot be shown');
+        found.push(error.toJSON());
+      }
+    }
+    return { found, text: texts.join('\n') };
   }
 
   private behind(address: string): Entry<NodeRecord> | undefined {
@@ -164,6 +198,11 @@ export class NodesService {
       throw e;
     }
   }
+}
+
+function valueOf<T>(read: PromiseSettledResult<T> | undefined): T | undefined {
+  if (read?.status === 'rejected') throw read.reason;
+  return read?.value;
 }
 
 function unused(before: NodeRecord, after: NodeRecord): string[] {

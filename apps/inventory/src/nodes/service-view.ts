@@ -22,6 +22,8 @@ type Computed = Omit<NodeView, keyof NodeRecord>;
 export interface Look {
   reasons(n: NodeRecord): OutReason[];
   computed(entry: Entry<NodeRecord>): Computed;
+  /** The same, with what to do about each reason. */
+  remedied(entry: Entry<NodeRecord>): Computed;
   view(entry: Entry<NodeRecord>): NodeView;
 }
 
@@ -52,8 +54,7 @@ export class ServiceView {
 
   /** The same, with what to do about each reason. */
   withRemedies(entry: Entry<NodeRecord>): NodeView {
-    const view = this.view(entry);
-    return { ...view, reasons: view.reasons.map((r) => ({ ...r, remedy: outRemedy(r.code, entry.value) })) };
+    return { ...shownNode(entry.value), ...this.look().remedied(entry) };
   }
 
   /** One look at many nodes: what they share is computed once. Good for one answer, which it must not outlive. */
@@ -91,7 +92,11 @@ export class ServiceView {
         ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
       };
     };
-    return { reasons, computed, view: (entry) => ({ ...shownNode(entry.value), ...computed(entry) }) };
+    const remedied = (entry: Entry<NodeRecord>): Computed => {
+      const made = computed(entry);
+      return { ...made, reasons: made.reasons.map((r) => ({ ...r, remedy: outRemedy(r.code, entry.value) })) };
+    };
+    return { reasons, computed, remedied, view: (entry) => ({ ...shownNode(entry.value), ...computed(entry) }) };
   }
 
   private assignedTo(node: string): string[] {

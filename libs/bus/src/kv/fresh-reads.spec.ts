@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FreshReads } from './fresh-reads.js';
-import type { Clock } from '#contracts';
+import type { Clock, MusterError } from '#contracts';
 import { connectBus, systemClock, type Bus } from '../index.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -24,7 +24,7 @@ describe('reads out of a view', () => {
       {
         get: (key) => ({ key, value: { n: 1 }, revision: 1 }),
         revision: 1,
-        unreadable: new Map(),
+        unreadable: new Map([['spoiled', { bucket: 'nodes', key: 'spoiled', revision: 1, why: 'not JSON' }]]),
         shows: (revision) => {
           asked.push(revision);
           return Promise.resolve(revision <= shown);
@@ -84,12 +84,33 @@ describe('reads out of a view', () => {
     await Promise.all([fourth, ...rest]);
   });
 
+  it('of several keys share one question, and each has its own outcome', async () => {
+    const h = byHand();
+    const all = h.reads.each(['a', 'spoiled', 'b']);
+    const later = h.reads.each(['c', 'd']);
+    expect(h.questions).toHaveLength(1);
+    h.questions[0]?.(5);
+    expect((await all).map((r) => (r.status === 'fulfilled' ? r.value?.key : (r.reason as MusterError).code))).toEqual([
+      'a',
+      'RECORD_UNREADABLE',
+      'b',
+    ]);
+    expect(await h.reads.each([])).toEqual([]);
+    await h.asks(2);
+    h.questions[1]?.(8);
+    await later;
+    expect(h.asked).toEqual([5, 8]);
+  });
+
   it('go to the bucket where the view is too far behind', async () => {
     const h = byHand();
     h.behind(4);
     const read = h.reads.get('a');
     h.questions[0]?.(5);
     expect((await read)?.value.n).toBe(99);
+    const all = h.reads.each(['a', 'b']);
+    h.questions[1]?.(6);
+    expect(await all).toMatchObject([{ value: { key: 'a', revision: 99 } }, { value: { key: 'b', revision: 99 } }]);
   });
 });
 

@@ -33,17 +33,31 @@ export class FreshReads<T> {
 
   /** @throws MusterError as a read of the bucket */
   async get(key: string): Promise<Entry<T> | undefined> {
-    const end = await this.end();
-    if (!(await this.view.shows(end, BEHIND_MS))) return this.bucket.get(key);
+    return this.read(key, await this.isShown(1));
+  }
+
+  /** Of each key what {@link get} would answer or throw, by one question for all of them. */
+  async each(keys: readonly string[]): Promise<PromiseSettledResult<Entry<T> | undefined>[]> {
+    if (keys.length === 0) return [];
+    const isShown = await this.isShown(keys.length);
+    return Promise.allSettled(keys.map((key) => this.read(key, isShown)));
+  }
+
+  private async isShown(reads: number): Promise<boolean> {
+    return this.view.shows(await this.end(reads), BEHIND_MS);
+  }
+
+  private async read(key: string, isShown: boolean): Promise<Entry<T> | undefined> {
+    if (!isShown) return this.bucket.get(key);
     const left = this.view.unreadable.get(key);
     if (left !== undefined) throw unreadable(left);
     return this.view.get(key);
   }
 
   /** A question that is under way may have been answered before this read began: the next one is shared. */
-  private end(): Promise<number> {
+  private end(reads: number): Promise<number> {
     if (!this.next && !this.asking) return this.ask();
-    this.waiting += 1;
+    this.waiting += reads;
     if (this.waiting >= MANY) this.enough.abort();
     return (this.next ??= this.askNext(this.asking));
   }

@@ -43,6 +43,13 @@ export interface By {
   /** Address that the request came from, `unix` for a unix socket. Absent: it came by NATS. */
   from?: string;
 }
+/** Why one of several is not answered. */
+export interface Refusal {
+  /** Of `ErrorCodes`. */
+  code: string;
+  message: string;
+  facts?: Record<string, unknown>;
+}
 export type WithRevision<T> = T & { revision: number };
 export interface Page<T> {
   items: T[];
@@ -314,6 +321,12 @@ export interface RpcMap {
     { text: string; count: number; next?: string },
   ];
   'inventory.nodes.get': [{ name: string }, NodeView];
+  /**
+   * Many at once, each as `inventory.nodes.get` answers it, as JSON text. `found`: of each, in the order of `names`, its
+   * revision, or why it is not shown; `text`: a line for each that is. An answer has a largest size: names at the end of a
+   * longer one have no member in `found`, and are to be asked for again. The first always has one.
+   */
+  'inventory.nodes.each': [{ names: string[] }, { found: (number | Refusal)[]; text: string }];
   /** The verdict as of now, from the active detector; absent where none answers. */
   'inventory.nodes.verdict': [{ name: string }, { verdict?: Verdict }];
   'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];
