@@ -103,7 +103,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       hosts,
       reported: (node) => new Set(on(node).map((w) => w.name)),
       isInIncident: () => false,
-      unanswered: [],
+      unanswered: () => [],
       now: 1,
     });
     const waiting = all.filter((w) => w.desired === 'running' && w.assignment === undefined);

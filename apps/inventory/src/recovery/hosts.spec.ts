@@ -4,6 +4,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/records.js';
 import { HostsView } from './hosts.js';
+import type { StartFactsService } from './start-facts.js';
 
 const hosts = (hold: Hold, ...more: OutReason[]): HostsView =>
   new HostsView(
@@ -12,6 +13,7 @@ const hosts = (hold: Hold, ...more: OutReason[]): HostsView =>
       held: { 'n-1': hold },
     } as unknown as InventoryStore,
     { reasons: () => [{ code: 'RESERVED', detail: 'held' }, ...more] } as unknown as ServiceView,
+    {} as StartFactsService,
   );
 const at = { generation: 1, at: 1 };
 

@@ -3,6 +3,7 @@ import type { OutReason } from '#contracts';
 import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { StartFactsService } from './start-facts.js';
 
 /** The nodes as placement sees them, as of now. */
 @Injectable()
@@ -10,6 +11,7 @@ export class HostsView {
   constructor(
     private readonly store: InventoryStore,
     private readonly service: ServiceView,
+    private readonly facts: StartFactsService,
   ) {}
 
   hosts(): Host[] {
@@ -22,7 +24,7 @@ export class HostsView {
         capacity: capacityOf(n.vars),
         used: used.get(n.name) ?? 0,
         reserve: isReserve(n.vars),
-        out: this.whyOut(n.name),
+        out: this.whyOut(n.name) ?? this.facts.whyMute(n.name),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }

@@ -350,7 +350,11 @@ class World {
       bootId: `${x}${this.machine(x).boot}`,
       workloads: [...this.machine(x).runs].map((name) => ({ name, generation: 1 })),
     }));
-    if (checked && checkStart({ workload: w, target: n, mustAnswer: [], fresh }).kind !== 'clear') return;
+    if (
+      checked &&
+      checkStart({ workload: w, target: n, mustAnswer: [], fresh, lastWord: () => undefined }).kind !== 'clear'
+    )
+      return;
     if (gate.allowed && !m.pendingStarts.includes(w)) m.pendingStarts.push(w);
   }
 

@@ -30,7 +30,7 @@ async function waitsFor(stored: IncidentRecord | undefined): Promise<string[] | 
     {},
     { list: () => [], raise: async () => Promise.resolve() },
     {},
-    { of: () => undefined, unanswered: () => [] },
+    { of: () => undefined, unansweredFor: () => [] },
     { hosts: () => [] },
     new PowerQuarantine(store as unknown as InventoryStore),
     { steps: () => new Map() },

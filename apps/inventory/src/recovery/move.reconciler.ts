@@ -84,7 +84,7 @@ export class MoveReconciler implements Reconciler {
       hosts: isIdle ? [] : this.hosts.hosts(),
       reported: (node) => this.reported(node),
       isInIncident: (node) => this.isInIncident(node),
-      unanswered: isIdle ? [] : this.facts.unanswered(),
+      unanswered: (workload) => this.facts.unansweredFor(workload),
       now: this.context.clock.wallMs(),
     });
     return { leaving, all, plan };

@@ -18,8 +18,8 @@ export interface MoveFacts {
   reported(node: string): ReadonlySet<string> | undefined;
   /** The node has an incident that may yet power it off: what runs there is the incident's. */
   isInIncident(node: string): boolean;
-  /** Nodes that must say what they run before anything is started anywhere, and do not. */
-  unanswered: readonly string[];
+  /** Nodes that must say what they run before this workload is started anywhere else, and do not. */
+  unanswered(workload: string): readonly string[];
   /** Wall clock. */
   now: number;
 }
@@ -63,14 +63,16 @@ export function decideMoves(f: MoveFacts): MovePlan {
         plan.release.push({ workload: w.name, node });
     // One that has only just been sent here by another move goes on: it would never be started on a node that is out.
     const running = here.filter((w) => w.desired === 'running' && w.stop === undefined);
-    const hindrance = running.length === 0 ? undefined : hindranceOf(node, reported, f);
-    if (hindrance === undefined) waiting.push(...running);
-    else stuck(node, hindrance);
+    const hindrances = running.map((w) => hindranceOf(w.name, node, reported, f));
+    waiting.push(...running.filter((_w, i) => hindrances[i] === undefined));
+    for (const why of new Set(hindrances)) if (why !== undefined) stuck(node, why);
   }
 
   const failing = f.workloads.filter((w) => {
     const node = w.assignment?.node;
-    return isFailing(w) && node !== undefined && !f.leaving.has(node) && !hindranceOf(node, f.reported(node), f);
+    return (
+      isFailing(w) && node !== undefined && !f.leaving.has(node) && !hindranceOf(w.name, node, f.reported(node), f)
+    );
   });
   const byName = new Map([...waiting, ...failing].map((w) => [w.name, w]));
   const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
@@ -99,12 +101,17 @@ export function decideMoves(f: MoveFacts): MovePlan {
 
 const nodeOf = (w: WorkloadRecord): string[] => (w.assignment === undefined ? [] : [w.assignment.node]);
 
-/** Why nothing of this node can be moved now. */
-function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f: MoveFacts): string | undefined {
+/** Why it cannot be moved away from its node now. */
+function hindranceOf(
+  workload: string,
+  node: string,
+  reported: ReadonlySet<string> | undefined,
+  f: MoveFacts,
+): string | undefined {
   const facts = {
     isInIncident: f.isInIncident(node),
     isSilent: reported === undefined,
-    unanswered: f.unanswered.filter((n) => n !== node),
+    unanswered: f.unanswered(workload).filter((n) => n !== node),
   };
   return startRefusal('move', facts)?.why;
 }

@@ -21,6 +21,8 @@ export interface HeardReport {
 @Injectable()
 export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   private readonly last = new Map<string, HeardReport>();
+  /** The last of each that says what runs there. */
+  private readonly lists = new Map<string, HeardReport>();
   private subscription: Closable | undefined;
   /** Since when it listens, monotonic ms. */
   private readonly since: number;
@@ -50,11 +52,18 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   hear(report: Report, now: number, wallNow = NaN): void {
     const was = this.last.get(report.node);
     if (was !== undefined && isLateForWork({ report: was.report, ageMs: now - was.heardAt }, report)) return;
-    this.last.set(report.node, { report, heardAt: now, ...toldOfItself(report, was, wallNow) });
+    const heard = { report, heardAt: now, ...toldOfItself(report, was, wallNow) };
+    this.last.set(report.node, heard);
+    if (report.workloads !== undefined) this.lists.set(report.node, heard);
   }
 
   of(node: string): HeardReport | undefined {
     return this.last.get(node);
+  }
+
+  /** The last report of the node that says what runs there, however old. */
+  lastList(node: string): HeardReport | undefined {
+    return this.lists.get(node);
   }
 
   /** ms since the last report of the node; absent: none was heard since this process started. */

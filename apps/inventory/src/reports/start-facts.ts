@@ -1,26 +1,63 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
+import { LATE_LOOK_MS } from '#domain/workload/start-decision.js';
+import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, mustAnswer, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { AssignmentBook } from './assignment-book.js';
 import { ReportsView } from './reports-view.js';
 
 /** What every node says of itself, for the question whether a workload may be started. */
 @Injectable()
-export class StartFactsService {
+export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
+  private assignments = new AssignmentBook(Infinity);
+  private unfollow: (() => void) | undefined;
+
   constructor(
     private readonly store: InventoryStore,
     private readonly reports: ReportsView,
   ) {}
 
-  check(workload: string, target: string): StartCheck {
-    return checkStart({ workload, target, mustAnswer: this.mustAnswer(), fresh: this.fresh() });
+  onModuleInit(): void {
+    const { view } = this.store.workloads;
+    const now = (): number => this.store.clock.monotonicMs();
+    const all = view.entries().map((e) => e.value);
+    this.assignments = new AssignmentBook(now(), all, (node) => this.lookedAt(node));
+    this.unfollow = view.onChange((name, workload) => this.assignments.see(name, workload, now()));
   }
 
-  /** Nodes that must say what they run before anything is started anywhere, and do not. */
+  onApplicationShutdown(): void {
+    this.unfollow?.();
+  }
+
+  check(workload: string, target: string): StartCheck {
+    return checkStart({
+      ...{ workload, target, mustAnswer: this.mustAnswer(), fresh: this.fresh() },
+      lastWord: (node) => this.lastWord(node),
+    });
+  }
+
+  /** Nodes that must say what they run before this workload is started anywhere else than on them, and do not. */
+  unansweredFor(workload: string): string[] {
+    const check = this.check(workload, '');
+    return check.kind === 'unknown' ? check.nodes : [];
+  }
+
+  /** Nodes that must say what they run, and do not, whatever they have said last. */
   unanswered(): string[] {
     const answered = new Set(this.fresh().flatMap((r) => (r.workloads === undefined ? [] : [r.node])));
     return this.mustAnswer().filter((n) => !answered.has(n));
+  }
+
+  /**
+   * Why nothing may be placed there although the node is in service: its start gate could ask nobody, and nobody would see
+   * what runs. Where no node at all is heard it is this process that does not hear. Undefined: nothing.
+   */
+  whyMute(node: string): string | undefined {
+    const says = (r: Report): boolean => r.node === node && r.workloads !== undefined;
+    const fresh = this.fresh();
+    return fresh.length > 0 && !fresh.some(says) ? 'does not say what it runs' : undefined;
   }
 
   fresh(): Report[] {
@@ -39,6 +76,23 @@ export class StartFactsService {
   mayFollow(seenOn: string): boolean {
     const node = this.store.nodes.view.get(seenOn)?.value;
     return node !== undefined && shouldReport(node) && this.store.incidents.view.live;
+  }
+
+  /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
+  private lookedAt(node: string): number {
+    return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LOOK_MS;
+  }
+
+  /** Of another boot than the node's it says nothing. */
+  private lastWord(node: string): LastWord | undefined {
+    const heard = this.reports.lastList(node);
+    if (heard === undefined || heard.report.bootId !== this.store.nodes.view.get(node)?.value.bootId) return undefined;
+    const lookedAt = this.lookedAt(node);
+    return {
+      ...(heard.report.workloads !== undefined && { workloads: heard.report.workloads }),
+      mayHaveCome: (workload) =>
+        !this.store.workloads.view.live || this.assignments.mayHaveBeenOn(node, workload, lookedAt),
+    };
   }
 
   private mustAnswer(): string[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aNode } from '#contracts/testing/a-node.js';
-import { checkStart, mustAnswer, type StartFacts } from './where-it-runs.js';
+import type { LastWord } from './last-word.js';
+import { checkStart, mustAnswer, type StartCheck, type StartFacts } from './where-it-runs.js';
 
 const says = (node: string, ...names: string[]): StartFacts['fresh'][number] => ({
   node,
@@ -12,6 +13,7 @@ const facts = (fresh: StartFacts['fresh'], mustAnswer = ['a', 'b', 'c']): StartF
   target: 'b',
   mustAnswer,
   fresh,
+  lastWord: () => undefined,
 });
 
 describe('a node must say what it runs before a start', () => {
@@ -65,5 +67,45 @@ describe('before a start', () => {
 
   it('on the target already is no reason to start it again', () => {
     expect(checkStart(facts([says('a'), says('b', 'w'), says('c')]))).toEqual({ kind: 'there' });
+  });
+});
+
+describe('a node that does not answer counts by its last word', () => {
+  const gated = { name: 'x', generation: 1, gated: true };
+  const word = (o: Partial<LastWord> = {}): LastWord => ({ workloads: [gated], mayHaveCome: () => false, ...o });
+  const mute = (last: LastWord | undefined, node = 'c'): StartCheck => {
+    const fresh = ['a', 'b', 'c'].filter((n) => n !== node).map((n) => says(n));
+    return checkStart({ ...facts(fresh), lastWord: (n) => (n === node ? last : undefined) });
+  };
+  const held = (node = 'c'): StartCheck => ({ kind: 'unknown', nodes: [node] });
+
+  it('which rules out what it did not run, where it runs nothing ungated', () => {
+    expect(mute(word())).toEqual({ kind: 'clear' });
+    expect(mute(word({ workloads: [] }))).toEqual({ kind: 'clear' });
+  });
+
+  it('and holds the start of what it ran, or was starting', () => {
+    expect(mute(word({ workloads: [gated, { ...gated, name: 'w' }] }))).toEqual(held());
+    expect(mute(word({ workloads: [{ ...gated, name: 'w', starting: true }] }))).toEqual(held());
+  });
+
+  it('and of what was to run there since', () => {
+    expect(mute(word({ mayHaveCome: (workload) => workload === 'w' }))).toEqual(held());
+    expect(mute(word({ mayHaveCome: (workload) => workload === 'x' }))).toEqual({ kind: 'clear' });
+  });
+
+  it('and everything where something runs there that asks no start gate, or does not tell', () => {
+    expect(mute(word({ workloads: [gated, { name: 'y', generation: 1, gated: false }] }))).toEqual(held());
+    expect(mute(word({ workloads: [{ name: 'y', generation: 1 }] }))).toEqual(held());
+  });
+
+  it('and everything where it never said what it runs', () => {
+    expect(mute(undefined)).toEqual(held());
+    const { workloads: _list, ...none } = word();
+    expect(mute(none)).toEqual(held());
+  });
+
+  it('but not for a start on itself, whose gate could ask nobody', () => {
+    expect(mute(word(), 'b')).toEqual(held('b'));
   });
 });

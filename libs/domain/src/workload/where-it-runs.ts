@@ -1,4 +1,5 @@
 import type { NodeRecord, Report } from '#contracts';
+import { rulesOut, type LastWord } from './last-word.js';
 
 /** What must be known of every node before a workload may be started on one of them. */
 export interface StartFacts {
@@ -8,6 +9,8 @@ export interface StartFacts {
   mustAnswer: readonly string[];
   /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
+  /** Of a node that does not answer; undefined: it was never heard to say what it runs. */
+  lastWord: (node: string) => LastWord | undefined;
 }
 
 /** It runs on another node: the registry is wrong, not the world. */
@@ -38,7 +41,10 @@ export const mustAnswer = (
 ): boolean =>
   n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
-/** Seen elsewhere is stronger than everything else; a node without an answer holds the start. */
+/**
+ * Seen elsewhere is stronger than everything else. A node without an answer holds the start, unless its last word rules
+ * the workload out; the target has to answer in any case, since its start gate must be able to ask.
+ */
 export function checkStart(f: StartFacts): StartCheck {
   const running = new Map(
     f.fresh.flatMap(({ node, workloads }) => {
@@ -53,6 +59,10 @@ export function checkStart(f: StartFacts): StartCheck {
   }
   if (running.has(f.target)) return { kind: 'there' };
   const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
-  const silent = f.mustAnswer.filter((n) => !answered.has(n)).sort();
+  const isRuledOut = (node: string): boolean => {
+    const word = node === f.target ? undefined : f.lastWord(node);
+    return word !== undefined && rulesOut(word, f.workload);
+  };
+  const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n)).sort();
   return silent.length > 0 ? { kind: 'unknown', nodes: silent } : { kind: 'clear' };
 }

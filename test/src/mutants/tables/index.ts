@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 111,
   keys: 73,
   lease: 32,
-  recover: 61,
+  recover: 68,
   return: 84,
   secrets: 49,
   services: 20,

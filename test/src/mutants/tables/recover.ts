@@ -77,6 +77,47 @@ export const recover: readonly Mutant[] = [
     operation: { replace: 'silent.length > 0', with: 'silent.length > 9999' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
+  ...(
+    [
+      ['runs something that asks no start gate is believed to have started nothing since', 'isGated(word)'],
+      ['named the workload last is ruled out', '!word.workloads?.some((w) => w.name === workload)'],
+      ['was given the workload since is ruled out', '!word.mayHaveCome(workload)'],
+    ] as const
+  ).map(([what, operand]): Mutant => ({
+    name: `a mute node that ${what}`,
+    file: 'libs/domain/src/workload/last-word.ts',
+    symbol: 'rulesOut',
+    operation: { operand },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  })),
+  {
+    name: 'a workload is started on a mute node',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'checkStart',
+    operation: { replace: 'node === f.target ? undefined : f.lastWord(node)', with: 'f.lastWord(node)' },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  },
+  {
+    name: 'a workload is placed on a mute node',
+    file: 'apps/inventory/src/recovery/hosts.ts',
+    symbol: 'HostsView.hosts',
+    operation: { operand: 'this.facts.whyMute(n.name)' },
+    specs: ['apps/inventory/src/recovery/mute-node.spec.ts'],
+  },
+  {
+    name: 'an assignment that no watch has shown was none',
+    file: 'apps/inventory/src/recovery/assignment-book.ts',
+    symbol: 'AssignmentBook.see',
+    operation: { drop: 'if (w.generation > (was?.generation ?? 0) + 1) this.skipped.set(name, now);' },
+    specs: ['apps/inventory/src/recovery/assignment-book.spec.ts'],
+  },
+  {
+    name: 'what was assigned to a node before this process began to look was not there',
+    file: 'apps/inventory/src/recovery/assignment-book.ts',
+    symbol: 'AssignmentBook.mayHaveBeenOn',
+    operation: { operand: 'moment < since' },
+    specs: ['apps/inventory/src/recovery/assignment-book.spec.ts'],
+  },
   {
     name: 'a workload stays on a node that was deleted as it was assigned',
     file: 'apps/inventory/src/recovery/workload.service.ts',
