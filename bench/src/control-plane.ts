@@ -26,12 +26,18 @@ export class ControlPlane {
   private readonly processes = new Map<string, Daemon>();
   private readonly ended = new Map<string, DaemonEnd>();
   private readonly buses: Bus[] = [];
+  /** However this process ends, they end with it. */
+  private readonly endAll = (): void => {
+    for (const p of this.processes.values()) p.kill('SIGKILL');
+  };
 
   private constructor(
     readonly dir: string,
     readonly natsPort: number,
     readonly api: string,
-  ) {}
+  ) {
+    process.once('exit', this.endAll);
+  }
 
   /** Started in this order, each once per mention. What fails to start ends the others, with its last words. */
   static async start(services: readonly ServiceName[], o: PlaneOptions = {}): Promise<ControlPlane> {
@@ -102,6 +108,7 @@ export class ControlPlane {
       p.kill('SIGKILL');
       await p;
     }
+    process.off('exit', this.endAll);
     await rm(this.dir, { recursive: true, force: true });
   }
 

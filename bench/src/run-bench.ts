@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
@@ -9,6 +9,7 @@ import { Attempts, reasonOf } from './attempts.js';
 import { describeCommit } from './commit.js';
 import { detectBench } from './detect/detect.bench.js';
 import { failoverBench } from './failover/failover.bench.js';
+import { LastWord } from './last-word.js';
 import { describeMachine, machine } from './machine.js';
 import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
 import { returnBench } from './return/return.bench.js';
@@ -101,6 +102,12 @@ async function main(args: string[]): Promise<void> {
   const keep = out === undefined ? undefined : keeper(out, name, quick);
   const say = (line: string): boolean => process.stderr.write(`  ${line}\n`);
   const { failed, attempt } = new Attempts(say);
+  const print = (result: BenchResult): void => {
+    const shown = json ? JSON.stringify(result) : [result.machine, table(result.metrics), ...untold(result)].join('\n');
+    writeSync(1, `${shown}\n`);
+    keep?.(result);
+  };
+  const lastWord = new LastWord(failed, { bench: name, machine: machine() }, print);
   let metrics: Metric[] = [];
   // What ends all of it ends it with a result, too.
   await attempt(name, async () => {
@@ -110,10 +117,14 @@ async function main(args: string[]): Promise<void> {
         : await runAgainst(name, both, RUNS, quick ? ['--quick'] : [], { say, attempt });
   });
   const result: BenchResult = { bench: name, machine: machine(), metrics, ...(failed.length > 0 && { failed }) };
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
-  keep?.(result);
-  if (failed.length > 0) process.exitCode = 1;
+  lastWord.isPrinted();
+  print(result);
+  // What a part that failed has left behind must not keep this process.
+  process.exit(failed.length > 0 ? 1 : 0);
 }
+
+/** Beside the table, which has no line for what gave no figures. */
+const untold = ({ failed = [] }: BenchResult): string[] => failed.map(({ part, why }) => `${part} FAILED: ${why}`);
 
 /** This checkout and the other, each called by its commit. */
 function sides(against: string): Parameters<typeof runAgainst>[1] {

@@ -28,8 +28,6 @@ export async function runInside(): Promise<number> {
 
 /** Names of network namespaces are kept in /run, which is the machine's: here it is our own. */
 export async function furnish(): Promise<void> {
-  // The first process of a namespace is not ended by signals that it does not ask for.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   await run('mount', ['-t', 'tmpfs', 'tmpfs', '/run']);
   mkdirSync('/run/netns');
   await run('ip', ['link', 'set', 'lo', 'up']);

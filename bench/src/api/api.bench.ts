@@ -4,6 +4,7 @@ import { MusterError, type ServiceName } from '#contracts';
 import { ControlPlane } from '../control-plane.js';
 import { metric, type BenchOptions, type Metric } from '../metric.js';
 import { discover, infoOfNames } from './old-client.js';
+import { startBarePath } from './bare-path.js';
 import { natsRoundTrips } from './nats-peer.js';
 import { paced } from './paced.js';
 import { standInWorker } from '../worker-stand-in.js';
@@ -60,8 +61,9 @@ async function measure(plane: ControlPlane, { say, attempt, quick }: BenchOption
   const waited: number[] = [];
   await attempt(`reads of one node of ${FEW}`, async () => {
     waited.push(...(await discover(plane.api, 0, FEW)));
-    const peer = await natsRoundTrips(plane, CONNECTIONS, seconds.measured);
-    say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
+    const alone = await natsRoundTrips(plane, CONNECTIONS, seconds.measured);
+    say(`NATS alone: ${alone.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
+    const peer = await bareReads(plane, seconds, say);
     metrics.push(...(await readNodes(plane, peer, seconds, say)));
   });
   await attempt(`${FEW} names in one info/nodes`, async () => {
@@ -87,18 +89,33 @@ async function measure(plane: ControlPlane, { say, attempt, quick }: BenchOption
   });
 }
 
+/** Reads of a node, each of another than the one before. */
+const reads = (): autocannon.Request[] => [
+  sends(oneByOne((n) => ({ method: 'GET', path: `/v1/nodes/bench${n % FEW}-X` }))),
+];
+
+/** The same requests on the same way with nothing of ours on it, per second. */
+async function bareReads(plane: ControlPlane, seconds: Seconds, say: (line: string) => void): Promise<number> {
+  const bare = await startBarePath(plane);
+  try {
+    const same = { connections: CONNECTIONS, requests: reads(), seconds, url: bare.url };
+    return (await load(plane, 'reads on a bare path', same, say)).requests.average;
+  } finally {
+    await bare.close();
+  }
+}
+
 async function readNodes(
   plane: ControlPlane,
   peer: number,
   seconds: Seconds,
   say: (line: string) => void,
 ): Promise<Metric[]> {
-  const each = oneByOne((n) => ({ method: 'GET', path: `/v1/nodes/bench${n % FEW}-X` }));
-  const read = await load(plane, 'reads', { connections: CONNECTIONS, requests: [sends(each)], seconds }, say);
+  const read = await load(plane, 'reads', { connections: CONNECTIONS, requests: reads(), seconds }, say);
   return [
     metric('node_read_rps', '1/s', read.requests.average, {
       goal: '≥ 5000',
-      peer: { name: 'NATS request/reply', value: peer },
+      peer: { name: 'bare Fastify → NATS → service', value: peer },
     }),
     metric('node_read_p50_ms', 'ms', read.latency.p50),
     metric('node_read_p99_ms', 'ms', read.latency.p99),
@@ -178,6 +195,8 @@ const sends = (next: () => autocannon.Request): autocannon.Request => ({
 });
 
 type Load = Pick<autocannon.Options, 'connections' | 'requests' | 'amount' | 'overallRate'> & {
+  /** @default that of the plane's gateway */
+  url?: string;
   /** Of the measurement, unless `amount` says how much, and of its warm-up. */
   seconds: Seconds;
   /** Requests of the warm-up, where each may be sent only once. @default as many as its seconds allow */
@@ -190,7 +209,7 @@ type Load = Pick<autocannon.Options, 'connections' | 'requests' | 'amount' | 'ov
 async function load(
   plane: ControlPlane,
   what: string,
-  { warmUpAmount, mayBeFull = false, seconds, ...o }: Load,
+  { warmUpAmount, mayBeFull = false, seconds, url = plane.api, ...o }: Load,
   say: (line: string) => void,
 ): Promise<autocannon.Result> {
   let refusal = '';
@@ -203,8 +222,7 @@ async function load(
   const run = async (part: Partial<autocannon.Options>): Promise<autocannon.Result> => {
     full = 0;
     // Its types do not say that it is an emitter, too.
-    const running = autocannon({ url: plane.api, ...o, requests, ...part }) as Promise<autocannon.Result> &
-      EventEmitter;
+    const running = autocannon({ url, ...o, requests, ...part }) as Promise<autocannon.Result> & EventEmitter;
     let cause: unknown;
     void running.on('reqError', (e: unknown) => (cause ??= e));
     const done = await running;
