@@ -14,6 +14,8 @@ import { applyMonitorEvent, monitorNodeName, type MonitorChange } from '../node-
 const BATCH = 1000;
 /** Who told is answered when its word is applied, or this long after it is stored, ms. */
 const ANSWER_MS = 200;
+/** Nodes of a word that is waited for. A longer one is not applied by then: who told it is answered when it is stored. */
+const WAITED_FOR = 100;
 
 /**
  * Takes the word of external monitors: stored first, and applied from there in the order in which it was stored,
@@ -62,9 +64,11 @@ export class MonitorService implements OnApplicationBootstrap, OnApplicationShut
         waiting.push(new Promise((resolve) => this.applied.set(id, resolve)));
         await bus.emit('monitor-event', 'fleet', { by, change, nodes: nodes.slice(at, at + BATCH) }, { id });
       }
-      const stop = new AbortController();
-      await Promise.race([Promise.all(waiting), clock.sleep(ANSWER_MS, { signal: stop.signal })]);
-      stop.abort();
+      if (nodes.length <= WAITED_FOR) {
+        const stop = new AbortController();
+        await Promise.race([Promise.all(waiting), clock.sleep(ANSWER_MS, { signal: stop.signal })]);
+        stop.abort();
+      }
     } finally {
       for (const id of ids) this.applied.delete(id);
     }
