@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FleetEvents } from '../nodes/fleet-events.js';
+import type { FleetEvents } from '../node-state/fleet-events.js';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { MonitorService } from './monitor.service.js';

@@ -4,7 +4,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/records.js';
 import { HostsView } from './hosts.js';
-import type { StartFactsService } from './start-facts.js';
+import type { StartFactsService } from '../reports/start-facts.js';
 
 const hosts = (hold: Hold, ...more: OutReason[]): HostsView =>
   new HostsView(

@@ -3,7 +3,7 @@ import type { OutReason } from '#contracts';
 import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 
 /** The nodes as placement sees them, as of now. */
 @Injectable()
