@@ -106,17 +106,17 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'an assignment that no watch has shown was none',
-    file: 'apps/inventory/src/recovery/assignment-book.ts',
+    file: 'apps/inventory/src/reports/assignment-book.ts',
     symbol: 'AssignmentBook.see',
     operation: { drop: 'if (w.generation > (was?.generation ?? 0) + 1) this.skipped.set(name, now);' },
-    specs: ['apps/inventory/src/recovery/assignment-book.spec.ts'],
+    specs: ['apps/inventory/src/reports/assignment-book.spec.ts'],
   },
   {
     name: 'what was assigned to a node before this process began to look was not there',
-    file: 'apps/inventory/src/recovery/assignment-book.ts',
+    file: 'apps/inventory/src/reports/assignment-book.ts',
     symbol: 'AssignmentBook.mayHaveBeenOn',
     operation: { operand: 'moment < since' },
-    specs: ['apps/inventory/src/recovery/assignment-book.spec.ts'],
+    specs: ['apps/inventory/src/reports/assignment-book.spec.ts'],
   },
   {
     name: 'a workload stays on a node that was deleted as it was assigned',
