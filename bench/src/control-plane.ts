@@ -19,11 +19,16 @@ export interface PlaneOptions {
   agents?: string[];
   /** Where agents reach NATS, beside 127.0.0.1; its port is the same everywhere. @default nowhere */
   addresses?: readonly string[];
+  /** Inventory, detector and the like answer `GET /metrics`, each on an address of its own. @default false */
+  metrics?: boolean;
 }
 
 /** Processes of a control machine as it runs in production, with users and files of its own: NATS and services. */
 export class ControlPlane {
   private readonly processes = new Map<string, Daemon>();
+  /** How each is started. */
+  private readonly commands = new Map<string, { argv: string[]; env: Record<string, string> }>();
+  private readonly metricsAt = new Map<string, string>();
   private readonly ended = new Map<string, DaemonEnd>();
   private readonly buses: Bus[] = [];
   /** However this process ends, they end with it. */
@@ -53,12 +58,17 @@ export class ControlPlane {
         config: { http: { listen: `127.0.0.1:${apiPort}` } },
       });
       plane.run('nats-server', ['nats-server', '-c', join(dir, 'etc', 'nats.conf')], {});
-      for (const [i, service] of services.entries())
-        plane.run(`${service}-${i}`, [process.execPath, join(DIST, 'apps', service, 'src', 'main.js')], {
+      for (const [i, service] of services.entries()) {
+        const name = `${service}-${i}`;
+        const listen = o.metrics === true && service !== 'gateway' ? `127.0.0.1:${await freePort()}` : undefined;
+        if (listen !== undefined) plane.metricsAt.set(name, `http://${listen}/metrics`);
+        plane.run(name, [process.execPath, join(DIST, 'apps', service, 'src', 'main.js')], {
           MUSTER_CONFIG: join(dir, 'etc', 'muster.yaml'),
-          MUSTER_INSTANCE: `${service}-${i}`,
+          MUSTER_INSTANCE: name,
           MUSTER_LOG_LEVEL: 'warn',
+          ...(listen !== undefined && { MUSTER_METRICS: listen }),
         });
+      }
       if (services.includes('gateway')) await plane.ready();
       return plane;
     } catch (e) {
@@ -95,6 +105,30 @@ export class ControlPlane {
     return new Map([...this.processes].map(([name, { pid }]) => [name, pid === undefined ? 0 : cpuMsOf(pid)]));
   }
 
+  /** What a process counts of itself, as Prometheus reads it. Rejects while it does not answer. */
+  async metricsOf(name: string): Promise<string> {
+    const url = this.metricsAt.get(name);
+    if (url === undefined) throw new MusterError('NOT_FOUND', `${name} has no metrics here`);
+    return (await fetch(url)).text();
+  }
+
+  /** Ends a process with `kill -9`; resolves when it is gone. */
+  async kill(name: string): Promise<void> {
+    const victim = this.processes.get(name);
+    if (victim === undefined) throw new MusterError('NOT_FOUND', `no process is called ${name}`);
+    this.processes.delete(name);
+    victim.kill('SIGKILL');
+    await victim;
+    this.ended.delete(name);
+  }
+
+  /** Starts one again that was killed, under the same name. */
+  startAgain(name: string): void {
+    const { argv, env } = this.commands.get(name) ?? {};
+    if (argv === undefined || env === undefined) throw new MusterError('NOT_FOUND', `no process is called ${name}`);
+    this.run(name, argv, env);
+  }
+
   /** Processes that have ended, each with its last words; empty while all run. */
   dead(): string {
     return [...this.ended]
@@ -113,6 +147,7 @@ export class ControlPlane {
   }
 
   private run(name: string, argv: string[], env: Record<string, string>): void {
+    this.commands.set(name, { argv, env });
     const log = join(this.dir, `${name}.log`);
     const options = { env: { PATH: process.env['PATH'], ...env } };
     const started = loggedDaemon(argv[0] as string, argv.slice(1), log, options);

@@ -7,6 +7,7 @@ import { runAgainst } from './against.js';
 import { apiBench } from './api/api.bench.js';
 import { Attempts, reasonOf } from './attempts.js';
 import { describeCommit } from './commit.js';
+import { conductorBench } from './conductor/conductor.bench.js';
 import { detectBench } from './detect/detect.bench.js';
 import { failoverBench } from './failover/failover.bench.js';
 import { LastWord } from './last-word.js';
@@ -19,6 +20,7 @@ import { serverLossBench } from './server-loss/server-loss.bench.js';
 /** `peers`: what `scripts/setup.mjs` installs for what it is compared with. */
 const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = {
   api: { run: apiBench },
+  conductor: { run: conductorBench, sandbox: true },
   detect: { run: detectBench, sandbox: true },
   failover: { run: failoverBench, sandbox: true, peers: 'failover' },
   return: { run: returnBench, sandbox: true },

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Closable } from '#bus';
-import { MusterError, nodeName } from '#contracts';
+import { MusterError, nodeName, type RunningWorkload, type ServiceName } from '#contracts';
 import { run } from '../../../lab/src/run.js';
 import { issuePeersCredentials } from '../../../lab/src/peers/peers-user.js';
 import { PORT, register, SERIAL } from './agent-fleet.js';
@@ -23,6 +23,15 @@ const RANGES = { management: '10.78', backend: '10.79' } as const;
 
 interface SimulatedNode {
   name: string;
+}
+
+export interface ManyOptions {
+  /** @default one each of inventory, detector and gateway */
+  services?: readonly ServiceName[];
+  /** What a node's reports say runs there. @default they do not tell */
+  runs?: (node: string) => RunningWorkload[];
+  /** Services have metrics of their own. @default false */
+  metrics?: boolean;
 }
 
 const startReporters = () =>
@@ -47,7 +56,7 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
   ) {}
 
   /** Resolves when all are UP. */
-  static async start(count: number): Promise<ManyFleet> {
+  static async start(count: number, o: ManyOptions = {}): Promise<ManyFleet> {
     for (const range of Object.values(RANGES))
       await run('ip', ['route', 'add', 'local', `${range}.0.0/16`, 'dev', 'lo']);
     const address = (range: string, i: number): string => `${range}.${Math.floor(i / 250)}.${(i % 250) + 1}`;
@@ -56,7 +65,9 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
       addresses: Object.fromEntries(NETWORKS.map((n) => [n, address(RANGES[n], i)])),
     }));
     const peers = all.map(({ label, addresses }) => ({ name: nodeName(label, SERIAL), networks: addresses }));
-    const plane = await ControlPlane.start(['inventory', 'detector', 'gateway']);
+    const { services = ['inventory', 'detector', 'gateway'], metrics = false, runs } = o;
+    const workloads = runs && Object.fromEntries(peers.map(({ name }) => [name, runs(name)]));
+    const plane = await ControlPlane.start(services, { metrics });
     const worker = await standInWorker(await plane.bus('provisioner'));
     const reporters = startReporters();
     const fleet = new ManyFleet(plane, new Watch({ tools: await plane.bus('tools') }), peers, reporters, worker);
@@ -64,7 +75,7 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
       await register(plane.api, all);
       const credentials = await issuePeersCredentials(plane.operatorKey);
       const server = `nats://127.0.0.1:${plane.natsPort}`;
-      const shared = { cluster: CLUSTER, keyFile: plane.datagramKeys, port: PORT };
+      const shared = { cluster: CLUSTER, keyFile: plane.datagramKeys, port: PORT, ...(workloads && { workloads }) };
       await fleet.tell({ verb: 'start', plan: { ...shared, peers, server, credentials } });
       await fleet.whole();
       return fleet;

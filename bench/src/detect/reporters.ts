@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { silentLog, type BusCredentials } from '#bus';
-import { parseDatagramKeys, type Peer } from '#contracts';
+import { parseDatagramKeys, type Peer, type RunningWorkload } from '#contracts';
 import { SimulatedPeers } from '../../../lab/src/peers/simulated-peers.js';
 
 export interface ReportersPlan {
   peers: Peer[];
+  /** Peer → what runs there; absent: nobody tells. */
+  workloads?: Record<string, RunningWorkload[]>;
   cluster: string;
   keyFile: string;
   port: number;

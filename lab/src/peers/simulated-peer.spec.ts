@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DetectionProfiles, type Peer, type PeerList, type Report } from '#contracts';
+import { DetectionProfiles, type Peer, type PeerList, type Report, type RunningWorkload } from '#contracts';
 import { RTT_US, SimulatedPeer } from './simulated-peer.js';
 
 const { interval, misses, suspectMisses, reportPeriod } = DetectionProfiles.lan;
@@ -20,15 +20,14 @@ class World {
   dead = new Set<string>();
   readonly said: { at: number; report: Report }[] = [];
   readonly probed: { at: number; network: string }[] = [];
-  readonly sut = new SimulatedPeer(
-    peer('1'),
-    0.5,
-    'boot-1',
-    (name) => (name === '9' ? undefined : this.dead.has(name) ? 'dead' : 'alive'),
-    this.now,
-  );
+  readonly sut: SimulatedPeer;
 
-  constructor(readonly realAnswers = true) {
+  constructor(
+    readonly realAnswers = true,
+    runs?: RunningWorkload[],
+  ) {
+    const fate = (name: string) => (name === '9' ? undefined : this.dead.has(name) ? 'dead' : 'alive');
+    this.sut = new SimulatedPeer(peer('1'), 0.5, 'boot-1', fate, this.now, runs);
     this.sut.accept(list('1', '2', '9'), this.now);
   }
 
@@ -125,6 +124,17 @@ describe('a simulated peer', () => {
     ]);
     w.run(2000);
     expect(w.seen('2')?.[0]).toEqual([0, RTT_US]);
+  });
+
+  it('names what runs there until it boots, and tells nothing of it where it has no lister', () => {
+    const runs = [{ name: 'db', generation: 1, gated: true }];
+    const w = new World(true, runs).run(3000);
+    expect(w.said.at(-1)?.report.workloads).toEqual(runs);
+    w.sut.die();
+    w.sut.boot('boot-2', w.now);
+    w.run(STEP);
+    expect(w.said.at(-1)?.report.workloads).toEqual([]);
+    expect(new World().run(3000).said.at(-1)?.report).not.toHaveProperty('workloads');
   });
 
   it('accuses nobody of what was not sent while its process stood still, and abstains for a while', () => {

@@ -6,6 +6,7 @@ import {
   type Peer,
   type PeerList,
   type Report,
+  type RunningWorkload,
 } from '#contracts';
 import { DUE_SHARE, LinkObservations } from '../../../apps/agent/src/links/link-observation.js';
 import { onGrid, ProbeSchedule, type ProbeTarget } from '../../../apps/agent/src/links/probe-schedule.js';
@@ -47,13 +48,17 @@ export class SimulatedPeer {
   private seq = 0;
   private longestGap = 0;
 
-  /** @param phase 0…1: where in each period and interval it stands among the others */
+  /**
+   * @param phase 0…1: where in each period and interval it stands among the others
+   * @param workloads what runs there until it boots; undefined: it has no lister, and does not tell
+   */
   constructor(
     readonly self: Peer,
     private readonly phase: number,
     private bootId: string,
     private readonly fate: Fate,
     private startsAt: number,
+    private workloads?: readonly RunningWorkload[],
   ) {
     this.networks = Object.keys(self.networks).sort();
     this.links = new LinkObservations(this.n);
@@ -104,10 +109,11 @@ export class SimulatedPeer {
     this.alive = false;
   }
 
-  /** As after a boot: a new boot id and epoch, and nothing is known of anybody. */
+  /** As after a boot: a new boot id and epoch, nothing runs, and nothing is known of anybody. */
   boot(bootId: string, now: number): void {
     this.alive = true;
     this.bootId = bootId;
+    if (this.workloads !== undefined) this.workloads = [];
     this.epoch++;
     this.seq = 0;
     this.startsAt = now;
@@ -178,6 +184,7 @@ export class SimulatedPeer {
       networks: this.networks,
       peers: (this.list?.peers ?? []).map((p) => [p.name, this.networks.map((n) => this.seen(p.name, n))]),
       health: { abstain, ...(abstain && { reason: 'its loop stood still' }), sendErrors: {}, loopGapMs },
+      ...(this.workloads !== undefined && { workloads: [...this.workloads] }),
     };
   }
 

@@ -13,6 +13,7 @@ import {
   type Peer,
   peerId,
   type PeerList,
+  type RunningWorkload,
 } from '#contracts';
 import { parsePollRequest } from '../../../apps/agent/src/poll/parse-poll-request.js';
 import { Polls } from '../../../apps/agent/src/poll/polls.js';
@@ -23,6 +24,8 @@ import { SimulatedPeer } from './simulated-peer.js';
 export interface SimulatedPeersOptions {
   /** Names, and own addresses, which this machine must have, per network. */
   peers: readonly Peer[];
+  /** Peer → what its reports say runs there, until it boots. Absent: they tell nothing of what runs. */
+  workloads?: Readonly<Record<string, readonly RunningWorkload[]>>;
   cluster: string;
   /** The cluster's datagram keys, the first signs. */
   keys: readonly Buffer[];
@@ -69,7 +72,8 @@ export class SimulatedPeers {
       return peer && (peer.alive ? 'alive' : 'dead');
     };
     o.peers.forEach((self, i) => {
-      const peer = new SimulatedPeer(self, (i * 0.618) % 1, randomUUID(), fate, this.lastStep);
+      const runs = o.workloads?.[self.name];
+      const peer = new SimulatedPeer(self, (i * 0.618) % 1, randomUUID(), fate, this.lastStep, runs);
       this.peers.set(self.name, peer);
       this.outdated.add(self.name);
       this.wires.set(self.name, this.wireOf(peer));
