@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bus } from '#bus';
 import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { MusterError } from '#contracts';
+import { completeSettings, defaultSettings, MusterError, SETTINGS_KEY, type ClusterSettings } from '#contracts';
 import { InventoryStore } from './inventory-store.js';
 
 describe('what inventory remembers', () => {
@@ -48,4 +48,19 @@ describe('what inventory remembers', () => {
       expect(store.live).toBe(true);
     },
   );
+
+  it('makes the settings of what is stored once, and anew when that has changed', async () => {
+    const bucket = bus.bucket<ClusterSettings>('settings');
+    const stored = async (leaveGrace: number): Promise<ClusterSettings> => {
+      const settings = { ...defaultSettings('spec'), leaveGrace };
+      const { revision } = await bucket.mutate(SETTINGS_KEY, () => settings);
+      expect(await store.settings.view.shows(revision, 60_000)).toBe(true);
+      return completeSettings(settings);
+    };
+    for (const leaveGrace of [1_000, 2_000]) {
+      const expected = await stored(leaveGrace);
+      expect(store.clusterSettings).toEqual(expected);
+      expect(store.clusterSettings).toBe(store.clusterSettings);
+    }
+  });
 });
