@@ -87,7 +87,7 @@ export class Executor {
         throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this run.');
       return token;
     };
-    const outcomes = new Outcomes();
+    const outcomes = new Outcomes(record.fails);
     const attempt = async (about: About, act: () => Promise<unknown>): Promise<void> => {
       try {
         check();

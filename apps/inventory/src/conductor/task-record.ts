@@ -8,8 +8,12 @@ const FORGOTTEN_MS = 150_000;
 export class Outcomes {
   readonly byPart = new Map<string, MusterError | undefined>();
 
+  /** @param fails a part of the task has failed before: a success is worth noting. A run may have thousands of parts. */
+  constructor(private readonly fails: boolean) {}
+
   /** A part of which anything failed has failed. */
   add(about: About, error?: MusterError): void {
+    if (error === undefined && !this.fails) return;
     const part = Object.entries(about)
       .map(([what, which]) => `${what} ${which}`)
       .join(', ');
@@ -39,6 +43,11 @@ export class TaskRecord {
     private readonly plan: TaskPlan,
     private readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>,
   ) {}
+
+  /** Something of it has failed, and not succeeded since. */
+  get fails(): boolean {
+    return this.failing.size > 0;
+  }
 
   begun(token: number): void {
     if (token !== this.term) {
