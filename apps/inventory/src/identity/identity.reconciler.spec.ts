@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { identityBasis, type NodeRecord } from '#contracts';
+import type { AlarmService } from '../alarms/alarm.service.js';
+import type { InventoryStore } from '../store/inventory-store.js';
+import type { KnownNames } from '../store/known-names.js';
+import { playRun } from '../testing/play-run.js';
+import { aDevice, aNode } from '../testing/records.js';
+import { IdentityReconciler } from './identity.reconciler.js';
+import type { IdentityReads } from './identity-reads.js';
+
+/** A store of one node, and which nodes are read. */
+class World {
+  readonly read: string[] = [];
+  now = 0;
+  node: NodeRecord;
+  readonly sut: IdentityReconciler;
+
+  constructor(node: NodeRecord) {
+    this.node = node;
+    const entries = () => [{ key: this.node.name, value: this.node, revision: 1 }];
+    const store = {
+      nodes: { view: { live: true, entries } },
+      alarms: { view: { live: true } },
+      random: { number: () => 1 },
+      clock: { monotonicMs: () => this.now },
+    } as unknown as InventoryStore;
+    const nothing = () => Promise.resolve();
+    const alarms = { list: () => [], raise: nothing, clear: nothing } as unknown as AlarmService;
+    const read = (name: string) => Promise.resolve((this.read.push(name), [{ seen: {} }]));
+    const reads = { read } as unknown as IdentityReads;
+    this.sut = new IdentityReconciler(store, alarms, reads, { of: () => undefined } as unknown as KnownNames);
+  }
+
+  async look(ms: number): Promise<number> {
+    this.now += ms;
+    await playRun(this.sut, { now: this.now });
+    return this.read.length;
+  }
+}
+
+const HOUR = 3_600_000;
+const mismatch = { bmc: { result: 'mismatch' as const, at: 1, basis: identityBasis(aDevice()) } };
+
+describe('power devices in good days', () => {
+  it('are read at once where nothing is known, and again after six hours', async () => {
+    const w = new World(aNode('n-1', { powerLevels: [[aDevice()]] }));
+    expect([await w.look(1), await w.look(1000), await w.look(6 * HOUR)]).toEqual([1, 1, 2]);
+  });
+
+  it('are read again as soon as a record says another device, or another machine, and not for any other change', async () => {
+    const w = new World(aNode('n-1', { powerLevels: [[aDevice()]] }));
+    await w.look(1);
+    w.node = { ...w.node, status: 'Maintenance' };
+    expect(await w.look(1000)).toBe(1);
+    w.node = { ...w.node, powerLevels: [[{ ...aDevice(), address: '10.9.9.9' }]] };
+    expect(await w.look(1000)).toBe(2);
+    w.node = { ...w.node, hardware: { systemUuid: '1', at: 1 } };
+    expect(await w.look(1000)).toBe(3);
+  });
+
+  it('are read each minute from when they are found to be another machine’s', async () => {
+    const w = new World(aNode('n-1', { powerLevels: [[aDevice()]] }));
+    await w.look(1);
+    w.node = { ...w.node, powerIdentity: mismatch };
+    expect([await w.look(59_000), await w.look(1_000), await w.look(60_000)]).toEqual([1, 2, 3]);
+  });
+
+  it('are not gone through again while the record is the same', async () => {
+    let asked = 0;
+    const node = Object.defineProperty(aNode('n-1', { powerLevels: [[aDevice()]] }), 'hardware', {
+      enumerable: true,
+      get: () => void (asked += 1),
+    });
+    const w = new World(node);
+    for (let n = 0; n < 5; n++) await w.look(1000);
+    expect(asked).toBe(1);
+    w.node = { ...node };
+    await w.look(1000);
+    expect(asked).toBe(2);
+  });
+});
