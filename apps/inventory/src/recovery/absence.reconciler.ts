@@ -11,6 +11,7 @@ import { StartFactsService } from '../reports/start-facts.js';
 import {
   absenceStep,
   absenceTold,
+  isTimed,
   presenceOf,
   restartLeftMs,
   type AbsenceStep,
@@ -56,8 +57,8 @@ export class AbsenceReconciler implements Reconciler {
     const seen = new Set<string>();
     for (const workload of all) {
       const { presence, key } = this.look(workload);
-      seen.add(key);
-      const forMs = this.since.see(key);
+      if (key !== undefined) seen.add(key);
+      const forMs = key === undefined ? 0 : this.since.see(key);
       const message = absenceTold(workload, presence, forMs);
       if (message !== undefined)
         wanted.push({ code: 'workload-ended', subject: workload.name, severity: 'warning', message });
@@ -76,19 +77,25 @@ export class AbsenceReconciler implements Reconciler {
     if (!this.store.live) return [];
     return this.store.workloads.view.entries().flatMap(({ value: workload }) => {
       const { presence, key } = this.look(workload);
-      const leftMs = restartLeftMs(workload, presence, this.since.ageMs(key));
+      const leftMs = restartLeftMs(workload, presence, key === undefined ? 0 : this.since.ageMs(key));
       return leftMs === undefined ? [] : [{ workload, leftMs }];
     });
   }
 
-  /** What it is now, and by which name: a new start of the agent, another boot or generation begins anew. */
-  private look(w: WorkloadRecord): { presence: Presence; key: string } {
+  /**
+   * What it is now, and by which name: a new start of the agent, another boot or generation begins anew. `key` undefined:
+   * for how long it has been so does not matter.
+   */
+  private look(w: WorkloadRecord): { presence: Presence; key: string | undefined } {
     const at = w.assignment?.node;
     const report = at === undefined ? undefined : this.facts.of(at);
     const node = at === undefined ? undefined : this.store.nodes.view.get(at)?.value;
     const incident = at === undefined ? undefined : this.store.incidents.view.get(at)?.value.phase;
     const presence = presenceOf({ workload: w, node, incident, report });
-    return { presence, key: [w.name, presence, w.generation, report?.bootId, report?.epoch].join('/') };
+    const key = isTimed(w, presence)
+      ? [w.name, presence, w.generation, report?.bootId, report?.epoch].join('/')
+      : undefined;
+    return { presence, key };
   }
 
   private async step(c: TaskRun, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {

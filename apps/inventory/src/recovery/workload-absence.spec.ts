@@ -8,6 +8,7 @@ import {
   ABSENT_MS,
   absenceStep,
   absenceTold,
+  isTimed,
   presenceOf,
   restartAfterMs,
   STARTING_TOLD_MS,
@@ -118,5 +119,28 @@ describe('the start of a workload that has ended by itself', () => {
     expect(absenceStep(db(), 'starting', 1_000_000)).toBe('none');
     expect(absenceTold(db(), 'starting', STARTING_TOLD_MS - 1)).toBeUndefined();
     expect(absenceTold(db(), 'starting', STARTING_TOLD_MS)).toContain('starting on a');
+  });
+});
+
+describe('for how long a workload has been so', () => {
+  it('matters to nobody where it is not timed', () => {
+    const ended = fc.option(fc.record({ times: fc.nat(5), at: fc.constant(1) }), { nil: undefined });
+    const presence = fc.constantFrom('runs', 'starting', 'absent', 'unknown' as const);
+    const age = fc.integer({ min: 0, max: 2 * STEADY_MS });
+    fc.assert(
+      fc.property(ended, presence, age, (e, p, forMs) => {
+        const w = db(e && { ended: e });
+        if (isTimed(w, p)) return;
+        expect(absenceStep(w, p, forMs)).toBe(absenceStep(w, p, 0));
+        expect(absenceTold(w, p, forMs)).toBe(absenceTold(w, p, 0));
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  it('matters of what is absent, is being started, or runs again after it has ended', () => {
+    const again = db({ ended: { times: 1, at: 1 } });
+    expect([isTimed(db(), 'absent'), isTimed(db(), 'starting'), isTimed(again, 'runs')]).toEqual([true, true, true]);
+    expect([isTimed(db(), 'runs'), isTimed(again, 'unknown')]).toEqual([false, false]);
   });
 });

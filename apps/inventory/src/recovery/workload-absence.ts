@@ -48,10 +48,14 @@ export const restartAfterMs = (ended: number): number => Math.min(LONGEST_WAIT_M
 export const restartLeftMs = (w: WorkloadRecord, presence: Presence, forMs: number): number | undefined =>
   presence === 'absent' ? Math.max(0, restartAfterMs(w.ended?.times ?? 0) - forMs) : undefined;
 
+/** Does it matter for how long it has been so? Of nearly all workloads it does not: they run, and never ended. */
+export const isTimed = (w: WorkloadRecord, presence: Presence): boolean =>
+  presence === 'absent' || presence === 'starting' || (presence === 'runs' && w.ended !== undefined);
+
 /** What is to be done about a workload. `owe`: its start is owed again, where it is assigned. `forget`: it runs steadily. */
 export type AbsenceStep = 'none' | 'owe' | 'forget';
 
-/** @param forMs for which it has been so without a break, in one start of its node's agent, on the asker's own clock */
+/** @param forMs for which it has been so without a break, in one start of its node's agent, on the asker's own clock; any where it is not {@link isTimed} */
 export function absenceStep(w: WorkloadRecord, presence: Presence, forMs: number): AbsenceStep {
   const leftMs = restartLeftMs(w, presence, forMs);
   if (leftMs !== undefined) return leftMs === 0 ? 'owe' : 'none';
