@@ -41,26 +41,19 @@ export function doublesOf(
   workloads: readonly WorkloadRecord[],
   fresh: readonly Pick<Report, 'node' | 'workloads'>[],
 ): Double[] {
-  const runs = runsByWorkload(fresh);
-  return workloads.flatMap((w) => {
-    const at = w.assignment?.node;
-    if (at === undefined || w.start !== undefined) return [];
-    const elsewhere = (runs.get(w.name) ?? []).filter(({ on }) => on !== at);
-    return elsewhere.map((run) => ({ workload: w.name, on: run.on, assigned: at, starting: run.starting }));
-  });
-}
-
-/** Of a name that a report has twice the first counts. */
-function runsByWorkload(
-  fresh: readonly Pick<Report, 'node' | 'workloads'>[],
-): Map<string, Pick<Double, 'on' | 'starting'>[]> {
-  const runs = new Map<string, Pick<Double, 'on' | 'starting'>[]>();
-  for (const { node: on, workloads } of fresh)
-    for (const { name, starting } of workloads ?? []) {
-      const known = runs.get(name);
-      const run = { on, starting: starting === true };
-      if (known === undefined) runs.set(name, [run]);
-      else if (known.at(-1)?.on !== on) known.push(run);
+  const assigned = new Map<string, string>();
+  for (const w of workloads)
+    if (w.assignment !== undefined && w.start === undefined) assigned.set(w.name, w.assignment.node);
+  // Nearly all run where they are assigned: only of the others anything is made.
+  const found = new Map<string, Double[]>();
+  for (const { node: on, workloads: runs = [] } of fresh)
+    for (const { name: workload, starting } of runs) {
+      const at = assigned.get(workload);
+      if (at === undefined || at === on) continue;
+      const known = found.get(workload) ?? [];
+      // Of a name that a report has twice the first counts.
+      if (known.at(-1)?.on === on) continue;
+      found.set(workload, [...known, { workload, on, assigned: at, starting: starting === true }]);
     }
-  return runs;
+  return found.size === 0 ? [] : workloads.flatMap((w) => found.get(w.name) ?? []);
 }

@@ -92,9 +92,9 @@ export class WorkloadReconciler implements Reconciler {
       wanted,
     );
     for (const w of running) {
+      if (w.assignment !== undefined && w.start === undefined) continue;
       const why = whyBarred(w);
-      if (why !== undefined && (w.assignment === undefined || w.start !== undefined))
-        wanted.setCertain(w.name, held(w, why));
+      if (why !== undefined) wanted.setCertain(w.name, held(w, why));
     }
     await this.each(
       c,
@@ -491,8 +491,8 @@ export class WorkloadReconciler implements Reconciler {
   private forget(all: readonly WorkloadRecord[]): void {
     const live = new Set(all.map((w) => w.name));
     // A wait that ended without a word from here (it was seen running) must not be found hours old by the next one.
-    const waits = new Set(all.filter((w) => w.start !== undefined).map(waitKey));
-    const moves = new Set(all.filter((w) => w.move !== undefined).map(leftKey));
+    const waits = new Set(all.flatMap((w) => (w.start === undefined ? [] : [waitKey(w)])));
+    const moves = new Set(all.flatMap((w) => (w.move === undefined ? [] : [leftKey(w)])));
     const isOver = (key: string): boolean =>
       (key.startsWith('node/') && !waits.has(key)) || (key.startsWith('left/') && !moves.has(key));
     this.since.retain((key) => live.has(key.split('/')[1] ?? '') && !isOver(key));
