@@ -1,8 +1,9 @@
 import type { Bus, Lease } from '#bus';
 import {
-  MusterError,
-  SETTINGS_KEY,
   devicesMark,
+  MusterError,
+  SEALED_SCHEMA,
+  SETTINGS_KEY,
   type Clock,
   type ClusterSettings,
   type IncidentRecord,
@@ -237,7 +238,7 @@ export class NodeFencer {
     const atMs = this.clock.monotonicMs();
     let answer: Pick<Leave, 'go' | 'reason' | 'revision'>;
     try {
-      const request = { node: this.node, incident: i.id, epoch: this.check() };
+      const request = { node: this.node, incident: i.id, epoch: this.check(), reads: SEALED_SCHEMA };
       answer = await this.parts.bus.call('inventory.incidents.recheck', request);
     } catch (error) {
       const failure = MusterError.from(error);

@@ -554,6 +554,7 @@ export const namedSchemas: Record<string, Schema> = {
           'task-failing',
           'token-behind',
           'webhook-failing',
+          'worker-outdated',
           'workload-ended',
           'workload-held',
           'workload-ungated',
@@ -3221,6 +3222,11 @@ export const namedSchemas: Record<string, Schema> = {
         items: { type: 'string' },
         description:
           'Of these, what could not be started when it was last tried. It is still on offer: three failed tests in a row take it off. Fencers step back for one that has none of them failing.',
+      },
+      reads: {
+        type: 'number',
+        description:
+          'The newest schema of records that it reads. Absent: a version of before the second, which takes what is sealed in a record for the secret itself.',
       },
       incarnation: {
         type: 'string',

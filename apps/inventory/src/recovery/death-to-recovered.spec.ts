@@ -10,7 +10,7 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { POWER_QUARANTINE_MS, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
+import { POWER_QUARANTINE_MS, SEALED_SCHEMA, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
 import { anIncident, anOwnProbe, aVerdict } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
@@ -71,7 +71,12 @@ describe('inventory, from a death to the node back', () => {
   /** The fencing leader's part: power proven off. */
   const proveOff = async (name: string): Promise<void> => {
     const i = await phase(name, 'fencing');
-    const go = await fleet.bus.call('inventory.incidents.recheck', { node: name, incident: i.id, epoch: 1 });
+    const go = await fleet.bus.call('inventory.incidents.recheck', {
+      node: name,
+      incident: i.id,
+      epoch: 1,
+      reads: SEALED_SCHEMA,
+    });
     expect(go).toMatchObject({ go: true });
     const at = Date.now();
     await fleet.bus.bucket<IncidentRecord>('incidents').update(
@@ -251,7 +256,12 @@ describe('inventory, from a death to the node back', () => {
     await fleet.die('n-2');
     const i = await phase('n-2', 'fencing');
     await fleet.revive('n-2');
-    const again = await fleet.bus.call('inventory.incidents.recheck', { node: 'n-2', incident: i.id, epoch: 1 });
+    const again = await fleet.bus.call('inventory.incidents.recheck', {
+      node: 'n-2',
+      incident: i.id,
+      epoch: 1,
+      reads: SEALED_SCHEMA,
+    });
     expect(again.go).toBe(false);
     await phase('n-2', 'cancelled');
   });
@@ -499,7 +509,12 @@ describe('inventory, from a death to the node back', () => {
     await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce', paused: pause });
     expect((await phase('n-4', 'suppressed')).gate).toBe('PAUSED');
     expect(
-      await fleet.bus.call('inventory.incidents.recheck', { node: 'n-4', incident: i.id, epoch: 1 }),
+      await fleet.bus.call('inventory.incidents.recheck', {
+        node: 'n-4',
+        incident: i.id,
+        epoch: 1,
+        reads: SEALED_SCHEMA,
+      }),
     ).toMatchObject({ go: false });
     await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce' });
     await phase('n-4', 'fencing');
@@ -533,7 +548,7 @@ describe('inventory, from a death to the node back', () => {
     const held = await phase('n-1', 'suppressed');
     expect(held).toMatchObject({ degraded: true, gate: 'LIFE_SIGN', reason: expect.stringContaining('By policy') });
     expect((await alarm('partial-reachability')).subject).toBe('n-1');
-    const ask = { node: 'n-1', incident: held.id, epoch: 1 };
+    const ask = { node: 'n-1', incident: held.id, epoch: 1, reads: SEALED_SCHEMA };
     expect(await fleet.bus.call('inventory.incidents.recheck', ask)).toMatchObject({ go: false });
     const release = (force: boolean): Promise<unknown> =>
       fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-1', reason: 'sure', force });

@@ -26,6 +26,7 @@ describe('a driver that nobody offers', () => {
       undefined,
     ];
     const alarms = {
+      list: () => [],
       raise: async (code: 'no-workers', subject: string) => {
         if (standing?.cleared !== undefined || standing === undefined) said.push(`raised ${subject}`);
         standing = { code, subject, severity: 'critical', message: '', since: 0, count: 1 };
@@ -44,6 +45,7 @@ describe('a driver that nobody offers', () => {
         get stale() {
           return stale;
         },
+        live: () => [],
       },
       alarms: { view: { entries: () => (standing ? [{ value: standing }] : []) } },
       bus: { emit: async () => Promise.resolve() },

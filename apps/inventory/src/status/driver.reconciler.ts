@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { AlarmRecord } from '#contracts';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { SETTLE_MS } from '../conductor/settling.js';
 import { AgeBook } from '../ages/age-book.js';
+import { outdatedAlarms } from '../incidents/outdated-workers.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** One event and one alarm for each driver that nodes need and nobody offers for {@link SETTLE_MS}; the alarm ends when one does. */
+/**
+ * One event and one alarm for each driver that nodes need and nobody offers for {@link SETTLE_MS}; the alarm ends when one
+ * does. And an alarm for each worker of a version that does not read what this one stores.
+ */
 @Injectable()
 export class DriverReconciler implements Reconciler {
   private readonly told = new Map<string, number>();
@@ -29,6 +34,7 @@ export class DriverReconciler implements Reconciler {
     if (blind || c.token !== this.term) this.missingSince.keep([]);
     this.term = c.token;
     if (blind) return;
+    await keepAlarms(this.alarms, ['worker-outdated'], outdatedAlarms(this.store.workers.live()), () => void c.check());
     const missing = this.service.missingDrivers();
     this.missingSince.keep(missing.map((m) => m.driver));
     for (const { driver, nodes } of missing) {

@@ -1,5 +1,13 @@
 import { hostname } from 'node:os';
-import { MusterError, WORKER_BEAT_MS, WORKER_DEAD_MS, workerKey, type Timer, type WorkerRecord } from '#contracts';
+import {
+  MusterError,
+  SEALED_SCHEMA,
+  WORKER_BEAT_MS,
+  WORKER_DEAD_MS,
+  workerKey,
+  type Timer,
+  type WorkerRecord,
+} from '#contracts';
 import type { Bus } from '../bus/bus.js';
 import type { Closable, Watch } from '../ports/types.js';
 
@@ -14,7 +22,7 @@ export interface WorkerView {
   close(): Promise<void>;
 }
 
-export type WorkerAnnouncement = Omit<WorkerRecord, 'beat' | 'incarnation' | 'startedAt' | 'host'> &
+export type WorkerAnnouncement = Omit<WorkerRecord, 'beat' | 'incarnation' | 'startedAt' | 'host' | 'reads'> &
   Partial<Pick<WorkerRecord, 'host'>> & {
     /** Another process with this id took over: this one must end. */
     onDisplaced?: (by: string) => void;
@@ -39,6 +47,7 @@ export const WorkerRegistry = {
     let record: WorkerRecord = {
       host: hostname(),
       ...given,
+      reads: SEALED_SCHEMA,
       incarnation: bus.random.hex(8),
       startedAt: bus.clock.wallMs(),
       beat: 0,

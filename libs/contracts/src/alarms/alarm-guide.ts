@@ -212,6 +212,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'Start a fencer or provisioner that offers it, or see in its log why its self-test fails.',
     command: always('muster drivers'),
   },
+  'worker-outdated': {
+    subject: 'SERVICE=ID',
+    meaning: 'A fencer or provisioner of an earlier version runs, which does not read what this one stores.',
+    text: 'Stop it, and start one of this version. While such a fencer leads, inventory lets it power nothing off.',
+    command: always('muster workers'),
+  },
   'peer-list': {
     subject: 'NODE',
     meaning: 'An agent cannot use the list of its peers, and goes on with its last good one.',

@@ -40,6 +40,8 @@ export const AlarmCodes = [
   /** A power-off by a device that is not proven may have hit another node: its proof of off is held. */
   'collateral',
   'no-workers',
+  /** A worker of an earlier version runs, which does not read what this one stores. */
+  'worker-outdated',
   'peer-list',
   /** Power devices of two nodes are at one place: an off that is meant for one would reach the other. */
   'power-place',

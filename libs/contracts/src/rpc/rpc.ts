@@ -410,8 +410,9 @@ export interface RpcMap {
    * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
    */
+  /** `reads`: as in the fencer's worker record; without it the answer is a no. */
   'inventory.incidents.recheck': [
-    { node: string; incident: string; epoch: number },
+    { node: string; incident: string; epoch: number; reads?: number },
     { go: boolean; reason: string; revision: number; verdict?: Verdict },
   ];
   'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadView>>];

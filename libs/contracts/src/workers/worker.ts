@@ -11,6 +11,11 @@ export interface WorkerRecord {
    * it off. Fencers step back for one that has none of them failing.
    */
   failing?: string[];
+  /**
+   * The newest schema of records that it reads. Absent: a version of before the second, which takes what is sealed in a
+   * record for the secret itself.
+   */
+  reads?: number;
   /** Random per process: a second process with the same id is told by it. */
   incarnation: string;
   host: string;

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   return: 84,
   secrets: 49,
   services: 20,
-  store: 32,
+  store: 33,
   storm: 16,
 };
 

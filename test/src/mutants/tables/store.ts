@@ -11,6 +11,13 @@ const superseded = ['libs/domain/src/restore/superseded.spec.ts'];
 /** A store that cannot be written is named, and nothing makes it worse. */
 export const store: readonly Mutant[] = [
   {
+    name: 'a fencer that does not read what this version stores gets its leave',
+    file: 'apps/inventory/src/incidents/recheck.service.ts',
+    symbol: 'RecheckService.recheck',
+    operation: { drop: 'if (q.reads === undefined) return no(outdatedFencer(this.store.workers.live()));' },
+    specs: ['apps/inventory/src/incidents/outdated-workers.spec.ts'],
+  },
+  {
     name: 'a full disk is named only where NATS can be reached',
     file: 'libs/bus/src/store-health/store-health.ts',
     symbol: 'storeTrouble',
