@@ -182,8 +182,8 @@ def start(module, root, entry):
         changed = before != text.encode("utf-8")
         if changed:
             write(path, text.encode("utf-8"), UNIT_MODE)
-            # One that systemd has never read needs no reload, and has no time for one.
-            if before is not None:
+            # A unit that systemd has never read needs no reload, and has no time for one; one of the host's own it has read.
+            if before is not None or not spec.get("exec"):
                 systemctl = module.get_bin_path("systemctl", required=True)
                 rc, out, err = module.run_command([systemctl, "daemon-reload"])
                 if rc != 0:

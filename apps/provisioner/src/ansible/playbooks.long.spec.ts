@@ -277,6 +277,21 @@ describe('the playbooks that come with Muster', () => {
     });
   });
 
+  it('recover puts the gate beside a unit of the host, and has systemd read it before the start', async () => {
+    const tool = `${root}/usr/local/bin/muster-workload`;
+    const own = await readFile(tool, 'utf8');
+    const reloads = `${root}/run/reloads`;
+    await writeFile(reloads, '');
+    await program(tool, `#!/bin/sh\ncp ${reloads} ${root}/read-by-then\n`);
+    const spec = { unit: 'postgresql.service' };
+    const pg: RecoverTask = { workload: 'pg', generation: 4, driver: 'ansible', spec };
+    expect(await run('recover', { recover: [pg] })).toMatchObject({ ok: true, workloads: { pg: { started: true } } });
+    const dropIn = await readFile(`${root}/etc/systemd/system/postgresql.service.d/50-muster-gate.conf`, 'utf8');
+    expect(dropIn).toContain(`ExecStartPre=${root}/usr/local/bin/muster-gate pg --generation 4\n`);
+    expect(await readFile(`${root}/read-by-then`, 'utf8')).toBe('reload\n');
+    await program(tool, own);
+  });
+
   it('recover stops a workload under its generation, and tells what the node refuses', async () => {
     const stop = (workload: string, generation: number, spec = {}): RecoverTask => ({
       workload,

@@ -54,6 +54,8 @@ def main():
     verb, units = words[0], words[1:]
     wants = UNITS + "/multi-user.target.wants"
     if verb == "daemon-reload":
+        with open(ROOT + "/run/reloads", "a") as log:
+            log.write("reload\n")
         return
     unit = units[0]
     exists = os.path.exists("%s/%s" % (UNITS, unit))
