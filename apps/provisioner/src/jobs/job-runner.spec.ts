@@ -106,7 +106,9 @@ describe('the job runner', () => {
     ]);
     await bench.worker();
     const id = await bench.submit({ nodes: ['n1', 'n2'], extraVars: { db_password: 'hidden-2' } });
-    const running = await bench.when(id, (j) => j.progress?.['n2']?.done === 1 && j.progress['n1']?.done === 1);
+    // One task is done a little before the next one is begun.
+    const isAtSecond = (j: JobRecord, node: string): boolean => j.progress?.[node]?.task.startsWith('Use') === true;
+    const running = await bench.when(id, (j) => isAtSecond(j, 'n1') && isAtSecond(j, 'n2'));
     const far = { step: 'site', task: 'Use {{ db_password }}', done: 1, failed: false };
     expect(running.progress).toEqual({ n1: far, n2: far });
     // Variables and inventory lie in files that nobody else may read, and only while they are needed.
