@@ -9,7 +9,7 @@ import { lostLeases } from './leases.js';
 import { O14 } from './full-disk.js';
 import { oneDeath } from './one-death.js';
 import { orders } from './orders.js';
-import { V14, V15 } from './recovery.js';
+import { V13, V14, V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R14nginx } from './nginx.js';
 import { R14 } from './own-service.js';
@@ -49,6 +49,7 @@ export const long: readonly Scenario[] = [
   ...unableFencers,
   ...orders,
   R16,
+  V13,
   V14,
   R14,
   R14etcd,
