@@ -7,7 +7,7 @@ const failed = (file) => file.status === 'failed';
 const names = (report) => report.testResults.filter(failed).map((f) => f.name);
 
 /**
- * Six spec files share two cores, and real processes have deadlines of their own. Files that failed are run again, one
+ * Eight spec files share two cores, and real processes have deadlines of their own. Files that failed are run again, one
  * after the other, twice: what passes both times is *unsteady*. It counts as passed, and its name stands in the last
  * lines of the run, since the wait that is too short, in the spec or in what it tests, is a fault that is to be found.
  *
