@@ -14,6 +14,7 @@ import type { RunEnd } from '../ansible/ansible-events.js';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
 import type { AnsibleOutcome, AnsibleRunOptions } from '../ansible/ansible-run.js';
 import { job, node } from '../testing/records.js';
+import { whenJob } from '../testing/when-job.js';
 import { JobRunner } from './job-runner.js';
 
 /** Ansible in memory: each run succeeds at once, or where `hangs` says so when it is ended. */
@@ -83,21 +84,7 @@ describe('a job runner that is composed without Nest', () => {
     return stop;
   }
 
-  async function ended(id: string): Promise<JobRecord> {
-    const view = await bus.bucket<JobRecord>('jobs').view();
-    try {
-      return await new Promise((resolve) => {
-        const look = (): void => {
-          const value = view.get(id)?.value;
-          if (value !== undefined && isEndedJob(value)) resolve(value);
-        };
-        view.onChange(look);
-        look();
-      });
-    } finally {
-      await view.close();
-    }
-  }
+  const ended = (id: string): Promise<JobRecord> => whenJob(bus, id, isEndedJob);
 
   it('carries a job out on the machine that it was given', async () => {
     const ansible = new PlayedAnsible();

@@ -23,6 +23,7 @@ import { ownAnsibleHost } from '../ansible/own-ansible-host.js';
 import { JobRunner } from '../jobs/job-runner.js';
 import { testPlaybooks, type TestPlaybooks } from './playbooks.js';
 import { job, node } from './records.js';
+import { whenJob } from './when-job.js';
 
 /** Seals secrets of settings and jobs. */
 export const KEY = '22'.repeat(32);
@@ -129,20 +130,8 @@ class JobBench {
   }
 
   /** The record as soon as it fits. */
-  async when(id: string, fits: (j: JobRecord) => boolean): Promise<JobRecord> {
-    const view = await this.bus.bucket<JobRecord>('jobs').view();
-    try {
-      return await new Promise((resolve) => {
-        const look = (): void => {
-          const value = view.get(id)?.value;
-          if (value !== undefined && fits(value)) resolve(value);
-        };
-        view.onChange(look);
-        look();
-      });
-    } finally {
-      await view.close();
-    }
+  when(id: string, fits: (j: JobRecord) => boolean): Promise<JobRecord> {
+    return whenJob(this.bus, id, fits);
   }
 
   ended(id: string): Promise<JobRecord> {
