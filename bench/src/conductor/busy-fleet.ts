@@ -183,6 +183,11 @@ export class BusyFleet {
     const workloads = this.bus.bucket<WorkloadRecord>('workloads');
     const at = Date.now();
     const fillOne = async (name: string, nth: number): Promise<void> => {
+      // One that is set up before inventory has noted that it is heard comes to it out of nowhere, and is checked.
+      await until(`${name} to be heard`, START_MS, async () => {
+        const heard = (await nodes.get(name))?.value;
+        return heard?.bootId !== undefined && heard.verdict !== undefined ? true : undefined;
+      });
       const { value } = await nodes.mutate(name, (n) => n && allocated(n.value, nth, at));
       if (value === undefined) throw new MusterError('NODE_UNKNOWN', `${name} is gone`);
       await Promise.all(workloadsOf(value).map((w) => workloads.create(w.name, w, { timeoutMs: START_MS })));
