@@ -49,7 +49,7 @@ export type { WatchOptions } from './kv/kv-watch.js';
 export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard/guard.js';
 export type { LastUntil } from './streams/last-until.js';
 export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from './lease/lease.js';
-export { followTokens, tokenFloor } from './lease/token-floor.js';
+export { TokenMemory, tokenFloor } from './lease/token-floor.js';
 export type { LeaseRecord } from './lease/lease-decide.js';
 export { askServers } from './nats/ask-servers.js';
 export { serverRefusal, serversRefusal, singleServerLack, type NatsServer } from './servers/server-floor.js';

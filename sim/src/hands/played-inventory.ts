@@ -1,4 +1,4 @@
-import { Bus, followTokens, type Entry } from '#bus';
+import { Bus, TokenMemory, type Entry } from '#bus';
 import {
   defaultSettings,
   inPlaceOf,
@@ -52,6 +52,7 @@ export class PlayedInventory {
   private settled = new Set<string>();
   private count = 0;
   private conductors = 1;
+  private tokens: TokenMemory | undefined;
 
   constructor(private readonly p: PlayedInventoryParts) {}
 
@@ -62,7 +63,7 @@ export class PlayedInventory {
     for (const node of this.p.nodes) await this.putNode(node);
     answerRpc(bus, 'inventory.incidents.recheck', (q) => this.recheck(q));
     answerRpc(bus, 'inventory.workloads.mayStart', () => ({ allowed: true, reason: '' }));
-    followTokens(bus);
+    this.tokens = TokenMemory.follow(bus);
     this.round();
   }
 
@@ -201,6 +202,7 @@ export class PlayedInventory {
     if (this.isPaused) return { go: false, reason: 'Fencing is paused.', revision };
     const verdict = this.verdictOf(q.node);
     if (verdict === 'DOWN' || i.cause === 'manual') {
+      await this.tokens?.keep(q.epoch);
       this.p.agreed(q.node);
       return { go: true, reason: verdict, revision };
     }

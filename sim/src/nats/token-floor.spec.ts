@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Bus, followTokens, Lease, silentLog, tokenFloor } from '#bus';
+import { Bus, Lease, silentLog, TokenMemory, tokenFloor, type LeaseRecord } from '#bus';
 import { STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
 import { SeededRandom } from '../time/seeded-random.js';
@@ -21,7 +21,7 @@ async function world() {
   };
   const inventory = start('inventory');
   await time.settle(inventory.createBuckets());
-  const follows = followTokens(inventory);
+  const memory = TokenMemory.follow(inventory);
   const contend = (name: string, held: () => number | undefined = () => 0): Lease => {
     const bus = start(name);
     const lease = new Lease(bus, { name: 'fencer', holder: name, floor: () => tokenFloor(bus, held) });
@@ -32,8 +32,8 @@ async function world() {
     if (!(await time.until(holds, 60_000))) throw new Error('it never came to be');
   };
   const stop = (...leases: Lease[]): Promise<unknown> =>
-    time.settle(Promise.all([...leases.map((l) => l.stop()), follows.close()]));
-  return { time, server, inventory, contend, until, stop };
+    time.settle(Promise.all([...leases.map((l) => l.stop()), memory.close()]));
+  return { time, server, inventory, memory, contend, until, stop };
 }
 
 describe('tokens', () => {
@@ -54,6 +54,28 @@ describe('tokens', () => {
     await until(() => next.held);
     expect(next.token).toBeGreaterThan(before);
     await stop(next);
+  });
+
+  it('grow when it was made anew before its watch has shown a term that somebody was allowed to act in', async () => {
+    const { server, contend, until, stop, time, memory } = await world();
+    await time.settle(memory.keep(500));
+    await time.settle(memory.keep(7));
+    server.recreateStream('KV_leases');
+    const next = contend('next');
+    await until(() => next.held);
+    expect(next.token).toBe(501);
+    await stop(next);
+  });
+
+  it('are kept each, though one comes while another is written', async () => {
+    const { stop, time, inventory } = await world();
+    const leases = inventory.bucket<LeaseRecord>('leases');
+    const take = (token: number): Promise<unknown> =>
+      leases.create(`lease-${token}`, { holder: 'x', token, ttlMs: 5_000, nonce: `${token}.1` });
+    await time.settle(Promise.all([take(40), take(60), take(50)]));
+    await time.settle(inventory.clock.sleep(1_000));
+    expect(await time.settle(tokenFloor(inventory, () => 0))).toBe(60);
+    await stop();
   });
 
   it('are above all that the guarded records hold, and nobody leads while those are not known', async () => {

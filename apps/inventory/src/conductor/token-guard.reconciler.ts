@@ -1,17 +1,16 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { conductorFloor, detectorFloor, fencerFloor } from '#contracts';
-import { followTokens, Lease, type Closable, type LeaseViewer } from '#bus';
+import { Lease, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { Reconciler, TaskRun } from './task.js';
 import { behindAlarms } from './token-guard.js';
 
-/** Keeps the highest token in mind apart from bucket `leases`, and says where a holder's is below what records hold. */
+/** Says where a holder's token is below what records hold. */
 @Injectable()
 export class TokenGuardReconciler implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
   private leases: LeaseViewer | undefined;
-  private tokens: Closable | undefined;
 
   constructor(
     private readonly store: InventoryStore,
@@ -19,12 +18,11 @@ export class TokenGuardReconciler implements Reconciler, OnApplicationBootstrap,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.tokens = followTokens(this.store.bus);
     this.leases = await Lease.view(this.store.bus);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.leases?.close(), this.tokens?.close()]);
+    await this.leases?.close();
   }
 
   async reconcile(c: TaskRun): Promise<void> {

@@ -22,7 +22,8 @@ type Answer = RpcAnswer<'inventory.incidents.recheck'>;
 
 /**
  * The last look before a power-off, asked for by the fencing leader. The answer holds for the revision that it names:
- * a cancel, a confirm or a pause writes the same key, so the leader's intent on that revision then fails.
+ * a cancel, a confirm or a pause writes the same key, so the leader's intent on that revision then fails. Nobody is let go
+ * by a token that would be forgotten with bucket `leases`.
  */
 @Injectable()
 export class RecheckService {
@@ -62,6 +63,7 @@ export class RecheckService {
       // A detector that was replaced may still answer: its verdict is older than what the incident rests on.
       if (incident.verdict !== undefined && isNewer(incident.verdict, verdict))
         return no('The verdict that was answered is older than the one that the incident rests on.');
+      await this.store.tokens.keep(q.epoch);
       return { go: true, reason: `${verdict.verdict}: ${verdict.reason}`, revision, verdict };
     }
     if (d.do === 'cancel') return this.ended(incident, revision, verdict, 'cancelled', d.reason);

@@ -22,6 +22,7 @@ import {
   readSecretsKey,
   sealMembers,
   singleServerLack,
+  TokenMemory,
   WorkerRegistry,
   type Bus,
   type KvBucket,
@@ -62,6 +63,8 @@ export class InventoryStore {
     readonly reservations: Table<Reservations>,
     readonly permits: Table<Permits>,
     readonly workers: WorkerView,
+    /** Every inventory remembers, and not only the one that conducts. */
+    readonly tokens: TokenMemory,
     /** Of the configuration. */
     private readonly secretsFile: string | undefined,
   ) {
@@ -112,6 +115,7 @@ export class InventoryStore {
       reservations,
       permits,
       workers,
+      TokenMemory.follow(bus),
       o.secretsFile,
     );
   }
@@ -219,7 +223,7 @@ export class InventoryStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.tables.map((t) => t.view.close()), this.workers.close()]);
+    await Promise.all([...this.tables.map((t) => t.view.close()), this.workers.close(), this.tokens.close()]);
   }
 
   private get tables(): Table<unknown>[] {

@@ -7,7 +7,7 @@ import {
   type TokenFloor,
 } from '#contracts';
 import type { Bus } from '../bus/bus.js';
-import type { Closable } from '../ports/types.js';
+import type { Closable, Watch } from '../ports/types.js';
 import type { LeaseRecord } from './lease-decide.js';
 
 /**
@@ -40,35 +40,60 @@ export async function raiseTokenFloor(bus: Bus, token: number): Promise<void> {
 }
 
 /**
- * Follows the leases that everybody contends for and keeps the highest of their tokens in mind, as each is taken. Those
- * of jobs are left out: nothing outlives them. One that fails is tried again at the next renewal.
+ * Keeps in mind, apart from bucket `leases`, the highest token of the leases that everybody contends for. Those of jobs are
+ * left out: nothing outlives them.
  */
-export function followTokens(bus: Bus): Closable {
-  let kept = 0;
-  const terms = new Map<string, string>();
-  let raising: Promise<void> | undefined;
-  const raise = async (token: number): Promise<void> => {
+export class TokenMemory implements Closable {
+  private kept = 0;
+  private seen = 0;
+  private noting: Promise<void> | undefined;
+  private readonly terms = new Map<string, string>();
+  private readonly watch: Watch;
+
+  private constructor(private readonly bus: Bus) {
+    this.watch = bus.bucket<LeaseRecord>('leases').watch({
+      onChange: (name, lease, revision) => {
+        if (lease !== undefined && !name.startsWith('job.')) this.see(name, lease, revision);
+      },
+    });
+  }
+
+  /** Notes each token as it is taken. One that fails is tried again at the next renewal. */
+  static follow(bus: Bus): TokenMemory {
+    return new TokenMemory(bus);
+  }
+
+  /**
+   * Resolves once this token, or a higher one, is stored. Whoever lets a new holder act asks for it first: the watch may not
+   * have seen the new term yet, and with bucket and holder gone nobody would know of it.
+   * @throws MusterError as a write
+   */
+  async keep(token: number): Promise<void> {
+    if (token <= this.kept) return;
+    await raiseTokenFloor(this.bus, token);
+    this.kept = Math.max(this.kept, token);
+  }
+
+  async close(): Promise<void> {
+    await this.watch.close();
+    await this.noting;
+  }
+
+  private see(name: string, lease: LeaseRecord, revision: number): void {
+    const term = lease.nonce.slice(0, lease.nonce.lastIndexOf('.'));
+    // The write that takes a lease may raise its token to its own revision; renewals carry what it became.
+    const token = this.terms.get(name) === term ? lease.token : Math.max(lease.token, revision);
+    this.terms.set(name, term);
+    this.seen = Math.max(this.seen, token);
+    this.noting ??= this.note().finally(() => (this.noting = undefined));
+  }
+
+  private async note(): Promise<void> {
     try {
-      await raiseTokenFloor(bus, token);
-      kept = Math.max(kept, token);
+      while (this.seen > this.kept) await this.keep(this.seen);
     } catch (error) {
-      bus.log.warn({ token, reason: MusterError.from(error).message }, 'the highest token was not noted yet');
+      const { message } = MusterError.from(error);
+      this.bus.log.warn({ token: this.seen, reason: message }, 'the highest token was not noted yet');
     }
-  };
-  const watch = bus.bucket<LeaseRecord>('leases').watch({
-    onChange: (name, lease, revision) => {
-      if (lease === undefined || name.startsWith('job.')) return;
-      const term = lease.nonce.slice(0, lease.nonce.lastIndexOf('.'));
-      // The write that takes a lease may raise its token to its own revision; renewals carry what it became.
-      const token = terms.get(name) === term ? lease.token : Math.max(lease.token, revision);
-      terms.set(name, term);
-      if (token > kept && raising === undefined) raising = raise(token).finally(() => (raising = undefined));
-    },
-  });
-  return {
-    close: async () => {
-      await watch.close();
-      await raising;
-    },
-  };
+  }
 }

@@ -211,6 +211,23 @@ export const lease: readonly Mutant[] = [
     specs: ['sim/src/nats/token-floor.spec.ts'],
   },
   {
+    name: 'a fencer gets its leave though its token would be forgotten with the bucket of leases',
+    file: 'apps/inventory/src/incidents/recheck.service.ts',
+    symbol: 'RecheckService.recheck',
+    operation: { drop: 'await this.store.tokens.keep(q.epoch);' },
+    specs: ['apps/inventory/src/incidents/leave-token.spec.ts'],
+  },
+  {
+    name: 'a token that is taken while another is noted is noted with the next renewal',
+    file: 'libs/bus/src/lease/token-floor.ts',
+    symbol: 'TokenMemory.note',
+    operation: {
+      replace: 'while (this.seen > this.kept) await this.keep(this.seen);',
+      with: 'await this.keep(this.seen);',
+    },
+    specs: ['sim/src/nats/token-floor.spec.ts'],
+  },
+  {
     name: 'tokens of a store that was loaded from a copy go on where the copy ended',
     file: 'libs/bus/src/lease/token-floor.ts',
     symbol: 'tokenFloor',

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SEALED_SCHEMA, TOKEN_FLOOR_KEY, type IncidentRecord, type TokenFloor } from '#contracts';
+import { ServedFleet } from '../testing/served-fleet.js';
+import { until } from '../testing/until.js';
+
+let served: ServedFleet;
+beforeAll(async () => {
+  served = await ServedFleet.start(['n-1', 'n-2', 'n-3', 'n-4']);
+});
+afterAll(() => served?.stop());
+
+/** Inventory on a real server; the spec plays a fencer whose lease its inventory has never seen. */
+it('the token of a fencer that gets its leave is kept apart from bucket leases before it is answered', async () => {
+  const { bus } = served.fleet;
+  await served.fleet.die('n-4');
+  await until(
+    async () => (await bus.bucket<IncidentRecord>('incidents').get('n-4'))?.value.phase === 'fencing',
+    'the incident',
+  );
+  const { id: incident } = await bus.call('inventory.incidents.get', { node: 'n-4' });
+  const ask = { node: 'n-4', incident, epoch: 777, reads: SEALED_SCHEMA };
+  expect(await bus.call('inventory.incidents.recheck', ask)).toMatchObject({ go: true });
+  expect((await bus.bucket<TokenFloor>('settings').get(TOKEN_FLOOR_KEY))?.value).toEqual({ highest: 777 });
+});
