@@ -1,7 +1,7 @@
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName, type StreamFacts } from '#contracts';
 import { bucketStream } from '../store-names/kv-keys.js';
 import type { Link } from '../ports/link.js';
-import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
+import { ApiErrors, apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import type { StreamConfig } from '../ports/message-log.js';
 import { store } from './store.js';
 import { whilePassing } from './while-passing.js';
@@ -133,6 +133,10 @@ async function whenLed<R>(
 ): Promise<R> {
   if (o.waitMs === 0) return work();
   const why = (e: unknown): string => MusterError.from(e).message;
+  const needed = (e: unknown): string =>
+    MusterError.from(e).facts['errCode'] === ApiErrors.noPeers
+      ? 'to be made it needs all NATS servers that are to hold it'
+      : 'a majority of its NATS servers must run';
   let told = false;
   const failed = (e: unknown): void => {
     if (!told) link.log.warn({ stream, reason: why(e) }, 'waits for a stream that no server answers for');
@@ -144,7 +148,7 @@ async function whenLed<R>(
     if (!isPassing(e) || link.closed) throw e;
     throw new MusterError(
       'BUS_UNAVAILABLE',
-      `stream ${stream} was waited for for ${o.waitMs / 1000} s: a majority of its NATS servers must run (${why(e)})`,
+      `stream ${stream} was waited for for ${o.waitMs / 1000} s: ${needed(e)} (${why(e)})`,
       { stream },
       { cause: e },
     );
