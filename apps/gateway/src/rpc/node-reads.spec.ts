@@ -15,16 +15,19 @@ interface Question {
 function byHand() {
   const ends: (() => void)[] = [];
   const questions: Question[] = [];
+  const singles: { name: string; answer(node: object): void; fail(e: unknown): void }[] = [];
   const rpc = {
     turnEnds: () => new Promise<void>((resolve) => ends.push(resolve)),
-    readNow: (_verb: string, { names }: { names: string[] }) =>
-      new Promise<Answer>((answer, fail) => questions.push({ names, answer, fail })),
+    readNow: (verb: string, { names, name }: { names: string[]; name: string }) =>
+      verb === 'inventory.nodes.get'
+        ? new Promise<object>((answer, fail) => singles.push({ name, answer, fail }))
+        : new Promise<Answer>((answer, fail) => questions.push({ names, answer, fail })),
   };
   const endTurn = async (): Promise<void> => {
     ends.splice(0).forEach((end) => end());
     await settled();
   };
-  return { sut: new NodeReads(rpc as unknown as RpcClient), ends, questions, endTurn };
+  return { sut: new NodeReads(rpc as unknown as RpcClient), ends, questions, singles, endTurn };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -103,6 +106,38 @@ describe('reads of single nodes', () => {
     expect([outcomes.slice(0, 100), outcomes.slice(100, 200), outcomes.slice(200)].map((o) => [...new Set(o)])).toEqual(
       [['node'], ['TIMEOUT'], ['node']],
     );
+  });
+
+  it('are put one by one to an inventory of an earlier version, which knows no question for many', async () => {
+    const h = byHand();
+    const reads = Promise.allSettled(['a-1', 'gone-1', 'b-1'].map((name) => h.sut.text(name)));
+    await h.endTurn();
+    h.questions[0]?.fail(new MusterError('NO_RESPONDER', 'nobody answers'));
+    await settled();
+    // The first shows whether anybody is there at all.
+    expect(h.singles.map((q) => q.name)).toEqual(['a-1']);
+    h.singles[0]?.answer({ name: 'a-1', revision: 7 });
+    await settled();
+    expect(h.singles.map((q) => q.name)).toEqual(['a-1', 'gone-1', 'b-1']);
+    h.singles[1]?.fail(new MusterError('NODE_UNKNOWN', 'no node "gone-1"'));
+    h.singles[2]?.answer({ name: 'b-1', revision: 8 });
+    expect(await reads).toMatchObject([
+      { value: { text: '{"name":"a-1","revision":7}', revision: 7 } },
+      { reason: { code: 'NODE_UNKNOWN' } },
+      { value: { text: '{"name":"b-1","revision":8}', revision: 8 } },
+    ]);
+  });
+
+  it('fail at once where no inventory is there at all', async () => {
+    const h = byHand();
+    const reads = Promise.allSettled(['a-1', 'b-1'].map((name) => h.sut.text(name)));
+    await h.endTurn();
+    h.questions[0]?.fail(new MusterError('NO_RESPONDER', 'nobody answers'));
+    await settled();
+    h.singles[0]?.fail(new MusterError('NO_RESPONDER', 'nobody answers'));
+    const failed = { reason: { code: 'NO_RESPONDER' } };
+    expect(await reads).toMatchObject([failed, failed]);
+    expect(h.singles).toHaveLength(1);
   });
 
   it.each([

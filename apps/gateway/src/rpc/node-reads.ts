@@ -56,9 +56,37 @@ export class NodeReads {
         left = left.slice(answer.found.length);
       }
     } catch (e) {
-      for (const [, readers] of left) for (const reader of readers) reader.reject(e);
+      if (MusterError.from(e).code === 'NO_RESPONDER') await this.askOneByOne(left, e);
+      else refuse(left, e);
     }
   }
+
+  /**
+   * An inventory of an earlier version, as there is one during an upgrade, knows no question for many. The first one
+   * shows whether there is an inventory at all.
+   */
+  private async askOneByOne([first, ...others]: readonly Asked[], noAnswer: unknown): Promise<void> {
+    if (first === undefined) return;
+    if (await this.askOne(first)) await Promise.all(others.map((one) => this.askOne(one)));
+    else refuse(others, noAnswer);
+  }
+
+  /** @returns whether somebody answered */
+  private async askOne(one: Asked): Promise<boolean> {
+    try {
+      const view = await this.rpc.readNow('inventory.nodes.get', { name: one[0] });
+      const node = new JsonText(JSON.stringify(view), view.revision);
+      for (const reader of one[1]) reader.resolve(node);
+      return true;
+    } catch (e) {
+      refuse([one], e);
+      return MusterError.from(e).code !== 'NO_RESPONDER';
+    }
+  }
+}
+
+function refuse(asked: readonly Asked[], why: unknown): void {
+  for (const [, readers] of asked) for (const reader of readers) reader.reject(why);
 }
 
 /** @throws MusterError INTERNAL where the answer is none: those who have theirs by then keep it */
