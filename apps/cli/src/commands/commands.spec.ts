@@ -418,6 +418,25 @@ describe('commands', () => {
       expect(stderr).toMatch(/^(muster: the log broke off; going on with it\. .*\n){2}$/);
     });
 
+    it('goes on at the next one where a gateway that stops has ended it properly', async () => {
+      let asked = 0;
+      const states = ['Running', 'Running', 'Errored'];
+      sut.on('GET /v1/jobs/j1', (_: unknown, res: ServerResponse) => {
+        const now = { ...job, status: states[asked], error: asked < 2 ? '' : 'boom' };
+        res.setHeader('content-type', 'application/json').end(JSON.stringify(now));
+      });
+      sut.on('GET /v1/jobs/j1/log', (_: unknown, res: ServerResponse) => {
+        asked += 1;
+        res.end(asked === 1 ? 'PLAY\nTA' : 'PLAY\nTASK\n');
+      });
+      expect(await sut.call(['job', 'logs', 'j1', '-f'])).toEqual({
+        code: 1,
+        stdout: 'PLAY\nTASK\n',
+        stderr: 'muster: job j1 failed: boom\n',
+      });
+      expect(asked).toBe(2);
+    });
+
     it('ends in one line where nobody gives the rest', async () => {
       sut.on('GET /v1/jobs/j1', job);
       let asked = 0;

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { JobRecord } from '#contracts';
+import { isEndedJob, type JobRecord } from '#contracts/job/job.js';
 import { does, examples, type Run } from '../command/command.js';
 import { wholeNumber } from '../input/numbers.js';
 import { ended, jobPath } from '../jobs/await-job.js';
@@ -9,6 +10,9 @@ import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
 import { NoServer } from '../server/ask.js';
+
+/** Before the log of a job that is not over is read again, ms. */
+const GO_ON_MS = 1_000;
 
 interface LogOptions {
   follow?: boolean;
@@ -112,9 +116,18 @@ async function logs(run: Run, id: string, o: LogOptions): Promise<void> {
   await show(run, job.id, { ...(from !== undefined && { from: String(from) }) });
 }
 
+/**
+ * A log may end before its job does: a gateway that stops, or a proxy before it, closes what it carries. So the job alone
+ * says when it is over.
+ */
 async function follow(run: Run, id: string, from?: number): Promise<void> {
-  await showToItsEnd(run, id, { follow: 'true', ...(from !== undefined && { from: String(from) }) });
-  const job = await run.server.get<JobRecord>(jobPath(id));
+  const query = { follow: 'true', ...(from !== undefined && { from: String(from) }) };
+  let shown = await showToItsEnd(run, id, query);
+  let job = await run.server.get<JobRecord>(jobPath(id));
+  for (; !isEndedJob(job); job = await run.server.get<JobRecord>(jobPath(id))) {
+    await pause(GO_ON_MS);
+    shown = await showToItsEnd(run, id, query, shown);
+  }
   if (!run.print.forMachines)
     for (const [node, result] of Object.entries(job.results)) run.terminal.note(`${node}: ${resultText(result)}`);
   await ended(run, job);
@@ -127,10 +140,11 @@ async function show(run: Run, id: string, query: Record<string, string>): Promis
 /**
  * A log that breaks off, as the gateway goes down, is read once more from its beginning, at another one where there are
  * more: what was shown is left out.
+ * @param shown characters of it that were shown before
+ * @returns the same, with what was shown now
  * @throws NoServer: it broke off, and nobody gives any of it
  */
-async function showToItsEnd(run: Run, id: string, query: Record<string, string>): Promise<void> {
-  let shown = 0;
+async function showToItsEnd(run: Run, id: string, query: Record<string, string>, shown = 0): Promise<number> {
   for (;;) {
     let read = 0;
     try {
@@ -139,7 +153,7 @@ async function showToItsEnd(run: Run, id: string, query: Record<string, string>)
         read += more.length;
         shown = Math.max(shown, read);
       }
-      return;
+      return shown;
     } catch (error) {
       if (!(error instanceof NoServer) || read === 0) throw error;
       run.terminal.note(`muster: the log broke off; going on with it. ${error.message}`);
