@@ -26,7 +26,7 @@ export interface WatchedTarget {
 export interface Records<T> {
   readonly live: boolean;
   get(key: string): { value: T } | undefined;
-  entries(): { key: string; value: T; revision: number }[];
+  entries(): readonly { key: string; value: T; revision: number }[];
   /** Keys of records that cannot be read. @default none */
   readonly unreadable?: ReadonlyMap<string, unknown>;
   onChange(fn: (key: string, value: T | undefined) => void): () => void;

@@ -111,8 +111,8 @@ export class JobsService {
   }
 }
 
-const newestFirst = (jobs: Entry<JobRecord>[]): Entry<JobRecord>[] =>
-  jobs.sort((a, b) => b.value.createdAt - a.value.createdAt || (a.key < b.key ? 1 : -1));
+const newestFirst = (jobs: readonly Entry<JobRecord>[]): Entry<JobRecord>[] =>
+  jobs.toSorted((a, b) => b.value.createdAt - a.value.createdAt || (a.key < b.key ? 1 : -1));
 
 /** What differs on its nodes is in the answer for one job: a list of all would be too large. */
 function withoutDiffs(job: WithRevision<JobRecord>): WithRevision<JobRecord> {

@@ -10,6 +10,8 @@ export class KvView<T> implements Closable {
   private readonly waiting = new Set<() => void>();
   private source: Watch | undefined;
   private highest = 0;
+  /** As {@link entries} hands them out, until one changes. */
+  private list: readonly Entry<T>[] | undefined;
 
   private constructor(private readonly clock: Clock) {}
 
@@ -67,8 +69,9 @@ export class KvView<T> implements Closable {
     return this.left;
   }
 
-  entries(): Entry<T>[] {
-    return [...this.values.values()];
+  /** All of them, as of now: the list is the same one until something changes, and stays as it is after that. */
+  entries(): readonly Entry<T>[] {
+    return (this.list ??= [...this.values.values()]);
   }
 
   /** `value` undefined: deleted. Returns how to stop it. */
@@ -84,6 +87,7 @@ export class KvView<T> implements Closable {
 
   private take(key: string, value: T | undefined, revision: number): void {
     this.left.delete(key);
+    this.list = undefined;
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, { key, value, revision });
     this.tell(key, value);
