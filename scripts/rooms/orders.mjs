@@ -49,7 +49,7 @@ export const orders = {
     incidents
     recovery
     monitor
-    plan status`,
+    plan-view status`,
   'apps/provisioner': `
     agent-archive content diff services
     ansible

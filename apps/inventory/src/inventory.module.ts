@@ -16,7 +16,7 @@ import { NodeRequestsModule } from './node-requests/node-requests.module.js';
 import { NodeStateModule } from './node-state/node-state.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
-import { PlanModule } from './plan/plan.module.js';
+import { PlanModule } from './plan-view/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';

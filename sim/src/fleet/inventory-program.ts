@@ -12,7 +12,7 @@ import { DeletionsService } from '../../../apps/inventory/src/node-requests/dele
 import { NodesService } from '../../../apps/inventory/src/node-requests/nodes.service.js';
 import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
-import { PlanService } from '../../../apps/inventory/src/plan/plan.service.js';
+import { PlanService } from '../../../apps/inventory/src/plan-view/plan.service.js';
 import { DrainController } from '../../../apps/inventory/src/recovery/drain.controller.js';
 import { GateResponder } from '../../../apps/inventory/src/recovery/gate.responder.js';
 import { WorkloadsController } from '../../../apps/inventory/src/recovery/workloads.controller.js';
