@@ -8,7 +8,6 @@ import {
   readStorm,
   type FencingSettings,
   type IncidentRecord,
-  type NodeRecord,
   type RpcAnswer,
   type RpcRequest,
 } from '#contracts';
@@ -20,11 +19,17 @@ import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
 import { failedTest } from './self-test.js';
+import { SelfTests, type TestOutcome } from './self-tests.js';
 import { weaknesses } from './weaknesses.js';
 import { mayCommand, stopped } from './stop-order.js';
 
-/** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
-const READS_AT_ONCE = 32;
+/**
+ * More than 64 sessions at once time out on one machine. The gateway waits for 10 s: by then it was answered, and nothing
+ * is set after that. A fleet whose devices take longer is tested by several requests, a minute apart at most.
+ */
+const TESTS = { atOnce: 32, withinMs: 8_500, keptMs: 60_000 };
+/** Names of nodes in a refusal, at most. */
+const NAMED = 5;
 /** One command limit, and the way there and back: by then also the fencer was answered that keeps others from a device. */
 const READ_MS = 7_500;
 /** Between two looks at a device that is in use by a fencing, ms. */
@@ -33,14 +38,21 @@ const BUSY_AGAIN_MS = 250;
 /** Mode and pause of fencing. */
 @Injectable()
 export class FencingSettingsService {
+  private readonly tests: SelfTests;
+
   constructor(
     private readonly store: InventoryStore,
     private readonly incidents: IncidentService,
     private readonly gates: GateFactsService,
     private readonly identity: IdentityReads,
-  ) {}
+  ) {
+    this.tests = new SelfTests(store.clock, TESTS);
+  }
 
-  /** @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced */
+  /**
+   * @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced, or with how many are
+   *   still `untested`: nothing is set then
+   */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
     if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
@@ -75,37 +87,33 @@ export class FencingSettingsService {
   private async refuseUntested(except: ReadonlySet<string>): Promise<void> {
     const nodes = this.store.nodes.view
       .entries()
-      .map((e) => e.value)
-      .filter((n) => isFencedByVerdict(n) && !except.has(n.name));
-    const failed: Record<string, string> = {};
-    const queue = [...nodes];
-    const next = async (): Promise<void> => {
-      for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
-        const why = await this.selfTest(n);
-        if (why !== undefined) failed[n.name] = why;
-      }
-    };
-    await Promise.all(Array.from({ length: READS_AT_ONCE }, next));
+      .filter(({ value: n }) => isFencedByVerdict(n) && !except.has(n.name))
+      .map(({ value: { name }, revision }) => ({ name, revision }));
+    const { failed, untested, inTime } = await this.tests.run(nodes, (name) => this.selfTest(name));
     const names = Object.keys(failed).sort();
-    if (names.length === 0) return;
-    throw new MusterError(
-      'FENCING_REFUSED',
-      `These nodes have no power device that passes its test: ${names.map((n) => `${n} (${failed[n]})`).join(', ')}. Repair them, or name them in "except".`,
-      { nodes: names },
-    );
+    if (names.length > 0)
+      throw new MusterError(
+        'FENCING_REFUSED',
+        `These nodes have no power device that passes its test: ${names.map((n) => `${n} (${failed[n]})`).join(', ')}. Repair them, or name them in "except".`,
+        { nodes: names },
+      );
+    if (!inTime || untested.length > 0) throw stillTesting(untested);
   }
 
-  private async selfTest(node: NodeRecord): Promise<string | undefined> {
-    if (!node.powerLevels.some((level) => level.length > 0)) return 'none';
+  private async selfTest(name: string): Promise<TestOutcome> {
     try {
-      const failed = await this.devicesFail(node.name);
-      if (failed !== undefined) return failed;
+      const node = this.store.nodes.view.get(name)?.value;
+      if (!node?.powerLevels.some((level) => level.length > 0)) return { why: 'none' };
+      const failed = await this.devicesFail(name);
+      if (failed !== undefined) return { why: failed };
       // What cannot be read now keeps what was found before.
-      await this.identity.read(node.name).catch(() => []);
-      const now = (await this.store.nodes.bucket.get(node.name))?.value ?? node;
-      return unfenceable({ node: now, otherFencers: 1, sharedPlace: this.gates.sharedPlace(now) });
+      await this.identity.read(name).catch(() => []);
+      const now = await this.store.nodes.bucket.get(name);
+      if (now === undefined) return { why: 'NODE_UNKNOWN' };
+      const why = unfenceable({ node: now.value, otherFencers: 1, sharedPlace: this.gates.sharedPlace(now.value) });
+      return why === undefined ? { revision: now.revision } : { why };
     } catch (e) {
-      return MusterError.from(e).code;
+      return { why: MusterError.from(e).code };
     }
   }
 
@@ -131,6 +139,17 @@ export class FencingSettingsService {
       if (mayCommand(value))
         await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, this.store.clock.wallMs()));
   }
+}
+
+function stillTesting(untested: readonly string[]): MusterError {
+  const named = [...untested].sort().slice(0, NAMED);
+  const more = untested.length > NAMED ? ` and ${untested.length - NAMED} more` : '';
+  const which = untested.length > 0 ? `of ${named.join(', ')}${more} ` : '';
+  return new MusterError(
+    'FENCING_REFUSED',
+    `The tests of power devices ${which}have not ended in ${TESTS.withinMs / 1000} s, and nothing is set. They go on: ask again, which waits for those that are left.`,
+    { nodes: [], untested: untested.length },
+  );
 }
 
 /** As of every other request. */
