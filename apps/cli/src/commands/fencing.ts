@@ -4,6 +4,10 @@ import { pauseEnd, type FencingSettings } from '#contracts/settings/settings.js'
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { moment, parseDuration } from '../output/times.js';
+import { Refusal } from '../server/server.js';
+
+/** Each waits for 8.5 s: three minutes. */
+const MOST_REQUESTS = 20;
 
 interface SetOptions {
   pause?: string;
@@ -80,7 +84,19 @@ async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
   const paused =
     o.pause === undefined ? {} : { paused: { until: Date.now() + parseDuration(o.pause), reason: o.reason } };
   const except = o.except === undefined ? {} : { except: o.except.split(',') };
-  await print(run, await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', { mode, ...paused, ...except }));
+  await print(run, await whenTested(run, { mode, ...paused, ...except }));
+}
+
+/** Many devices, or slow ones, take longer than one request waits: each goes on where the one before has stopped. */
+async function whenTested(run: Run, request: object): Promise<FencingSettings> {
+  for (let left = MOST_REQUESTS; ; left -= 1)
+    try {
+      return await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', request);
+    } catch (e) {
+      const untested = e instanceof Refusal ? e.facts['untested'] : undefined;
+      if (typeof untested !== 'number' || left <= 1) throw e;
+      run.terminal.note(`muster: the power devices of ${untested} nodes are still being tested`);
+    }
 }
 
 async function print({ terminal, print: printer }: Run, f: FencingSettings & { warnings?: string[] }): Promise<void> {
