@@ -91,7 +91,7 @@ USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends openssh-client \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
-  && install -d -o muster -g muster -m 700 /var/lib/muster/nats /shown /shown/nats /shown/inventory /shown/detector \
+  && install -d -o muster -g muster -m 700 /var/lib/muster/nats /saved /shown /shown/nats /shown/inventory /shown/detector \
     /shown/provisioner /shown/fencer /shown/gateway /shown/demo
 COPY --from=build /build/program ./
 USER 10001:10001

@@ -6,6 +6,7 @@ import { faultChecks } from './fault-checks.js';
 import { fleetChecks, lastFleetChecks } from './fleet-checks.js';
 import { handChecks } from './hand-checks.js';
 import { closingChecks, installationChecks } from './installation-checks.js';
+import { storeChecks } from './store-checks.js';
 
 /** In their order: each finds what the ones before it have left, and goes without those that it does not need. */
 export const checks: readonly Check[] = [
@@ -16,6 +17,7 @@ export const checks: readonly Check[] = [
   ...faultChecks,
   ...lastFleetChecks,
   ...closingChecks,
+  ...storeChecks,
   ...busChecks,
   ...demoChecks,
 ];

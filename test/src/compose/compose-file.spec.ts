@@ -44,7 +44,8 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(all)('shows nobody more than its own part of the installation: %s', (name, { volumes = [] }) => {
-    if (name === 'init') return;
+    // Both are an operator's tools: one makes the installation, the other signs a user with its key.
+    if (['init', 'store'].includes(name)) return;
     const other = ['nats', 'inventory', 'provisioner'].map((volume) => `${volume}:/var/lib/muster/${volume}`);
     const own = [`shown-${name}:/etc/muster:ro`, ...other.filter((volume) => volume.startsWith(`${name}:`))];
     expect(volumes).toEqual(name === 'cli' ? [] : own);
@@ -60,6 +61,16 @@ describe('docker-compose.yml', () => {
         name,
         expect.stringMatching(/^\$\{MUSTER_HOST:\?/),
       ]);
+  });
+
+  it('copies the store by the installation’s own keys, at the NATS that is there, into a place that is kept', () => {
+    const { store } = services;
+    expect(store).toMatchObject({
+      profiles: ['tools'],
+      restart: 'no',
+      environment: { MUSTER_NATS: 'nats://nats:4222' },
+    });
+    expect(store?.volumes).toEqual(['config:/etc/muster', '${MUSTER_SAVED:-saved}:/saved']);
   });
 
   it('publishes NATS and the gateway, on named addresses', () => {

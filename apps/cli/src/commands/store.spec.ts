@@ -27,6 +27,9 @@ describe('the store that is copied', () => {
       servers: ['nats://a:1', 'nats://b:2'],
       replicas: 3,
     });
+    const env = { MUSTER_NATS: 'nats://c:1' };
+    expect((await settingsOf({ dir }, env)).servers).toEqual(['nats://c:1']);
+    expect((await settingsOf({ dir, nats: 'nats://a:1' }, env)).servers).toEqual(['nats://a:1']);
     written('cluster: prod\n');
     expect(await settingsOf({ dir })).toEqual({ servers: ['nats://127.0.0.1:4222'], replicas: 1 });
   });

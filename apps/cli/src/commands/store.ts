@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Bus, NewGeneration } from '#bus';
 import { does, examples, type Run } from '../command/command.js';
 import { onFiles } from '../failure/on-files.js';
+import type { Io } from '../io/io.js';
 
 interface StoreOptions {
   dir: string;
@@ -10,7 +11,10 @@ interface StoreOptions {
 }
 
 const DIR = ['--dir <dir>', 'what muster init has written, with its keys', '/etc/muster'] as const;
-const NATS = ['--nats <urls>', 'its servers, separated by commas; by default those of muster.yaml'] as const;
+const NATS = [
+  '--nats <urls>',
+  'its servers, separated by commas (environment MUSTER_NATS; by default those of muster.yaml)',
+] as const;
 
 /** All that is kept in NATS, from one number of control hosts to another: docs/three-hosts.md. */
 export function storeCommands(program: Command): void {
@@ -54,16 +58,16 @@ export function storeCommands(program: Command): void {
   );
 }
 
-async function save({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
+async function save({ terminal, io }: Run, folder: string, o: StoreOptions): Promise<void> {
   const { saveStore } = await import('#bus');
-  const { servers } = await settingsOf(o);
+  const { servers } = await settingsOf(o, io.env);
   await onFiles(() => saveStore(folder, { dir: o.dir, servers, onStream: told(terminal) }));
   terminal.line(`saved: ${folder}`);
 }
 
-async function load({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
+async function load({ terminal, io }: Run, folder: string, o: StoreOptions): Promise<void> {
   const { loadStore } = await import('#bus');
-  const { servers, replicas } = await settingsOf(o);
+  const { servers, replicas } = await settingsOf(o, io.env);
   await onFiles(() =>
     loadStore(folder, replicas, { dir: o.dir, servers, onStream: told(terminal), begin: begin(terminal) }),
   );
@@ -71,9 +75,9 @@ async function load({ terminal }: Run, folder: string, o: StoreOptions): Promise
   terminal.line(RESUME);
 }
 
-async function restored({ terminal }: Run, o: StoreOptions): Promise<void> {
+async function restored({ terminal, io }: Run, o: StoreOptions): Promise<void> {
   const { restoredStore } = await import('#bus');
-  const { servers } = await settingsOf(o);
+  const { servers } = await settingsOf(o, io.env);
   const { copied } = await onFiles(() => restoredStore({ dir: o.dir, servers, begin: begin(terminal) }));
   terminal.line(`restored: the store of NATS, whose last write is of ${copied}`);
   terminal.line(RESUME);
@@ -104,10 +108,15 @@ const told =
  * What muster.yaml in `o.dir` says of NATS, read and checked as by a service that starts with it.
  * @throws Failure which value of the file is wrong
  */
-export async function settingsOf(o: StoreOptions): Promise<{ servers: string[]; replicas: number }> {
+export async function settingsOf(
+  o: StoreOptions,
+  env: Io['env'] = {},
+): Promise<{ servers: string[]; replicas: number }> {
   const { loadConfig } = await import('#service');
   const { nats, replicas } = await onFiles(() =>
     loadConfig('inventory', { MUSTER_CONFIG: join(o.dir, 'muster.yaml') }),
   );
-  return { servers: o.nats?.split(',') ?? nats.servers, replicas };
+  // In a container NATS is called otherwise than by those who have this muster.yaml.
+  const named = o.nats ?? env['MUSTER_NATS'];
+  return { servers: named?.split(',') ?? nats.servers, replicas };
 }
