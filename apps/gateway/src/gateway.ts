@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { isLoopback } from '#contracts';
 import type { RunningService, ServiceContext } from '#service';
 import { CertificateFiles } from './http/certificate-files.js';
@@ -14,16 +15,24 @@ export interface RunningGateway extends RunningService {
   routes: readonly string[];
 }
 
+/** Inventory's answer to what the gateway says of its certificate, ms: nothing waits for it. */
+const JUDGED_MS = 2_000;
+
 /** The gateway with every configured address open. @throws MusterError CONFIG_INVALID, with nothing left open. */
 export async function startGateway(context: ServiceContext): Promise<RunningGateway> {
-  const { config, log, clock } = context;
+  const { bus, config, log, clock } = context;
   const { listen, tokens, trustProxy, tls } = config.http;
   const addresses = parseListen(listen, tokens !== undefined);
   const application = await createHttpApplication(context);
   let certificate: Awaited<ReturnType<typeof CertificateFiles.open>> | undefined;
   try {
     const onChange = (pair: CertificatePair): void => listeners.show(pair);
-    certificate = tls && (await CertificateFiles.open(tls, { log, clock, onChange }));
+    const onJudged = async (why: string | undefined): Promise<void> => {
+      const host = config.replicas > 1 ? (config.host.name ?? hostname()) : undefined;
+      const judged = { owner: 'http' as const, ...(host !== undefined && { host }), ...(why !== undefined && { why }) };
+      await bus.call('inventory.records.certificate', judged, { timeoutMs: JUDGED_MS });
+    };
+    certificate = tls && (await CertificateFiles.open(tls, { log, clock, onChange, onJudged }));
   } catch (error) {
     await application.close();
     throw error;

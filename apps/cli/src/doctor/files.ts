@@ -107,7 +107,6 @@ function certificateFinding({ path, what, remedy, found }: CertificateFacts, now
   const day = new Date(found.endsAt).toISOString().slice(0, 10);
   const end = certificateEnd(found.endsAt, now);
   if (end === 'far') return ok(check, path, `${what}, until ${day}`);
-  return end === 'soon'
-    ? warn(check, path, `${what} ends ${day}`, remedy)
-    : bad(check, path, `${what} has ended: ${day}`, remedy);
+  if (end === 'ended') return bad(check, path, `${what} has ended: ${day}`, remedy);
+  return (end === 'urgent' ? bad : warn)(check, path, `${what} ends ${day}`, remedy);
 }

@@ -20,6 +20,10 @@ export class CertificateFiles {
   private settling: Timer | undefined;
   private looking: Promise<void> | undefined;
   private isAskedAgain = false;
+  /** Why the pair on disk cannot be shown; absent: it is shown. */
+  private why: string | undefined;
+  /** What was said of that last; `nothing` was. */
+  private judged: { why: string | undefined } | 'nothing' = 'nothing';
 
   private constructor(
     private readonly files: CertificatePair,
@@ -30,6 +34,7 @@ export class CertificateFiles {
   ) {
     for (const folder of new Set([files.certificate, files.key].map((file) => dirname(file)))) this.follow(folder);
     this.timer = o.clock.every(CertificateFileNumbers.look, () => this.look(), { background: true });
+    this.look();
   }
 
   /**
@@ -84,7 +89,11 @@ export class CertificateFiles {
       this.isAskedAgain = true;
       return;
     }
-    this.looking = this.readWhereChanged().finally(() => {
+    const both = async (): Promise<void> => {
+      await this.readWhereChanged();
+      await this.sayWhereChanged();
+    };
+    this.looking = both().finally(() => {
       this.looking = undefined;
       if (!this.isAskedAgain) return;
       this.isAskedAgain = false;
@@ -100,6 +109,7 @@ export class CertificateFiles {
     this.o.log.debug(this.files, 'http.tls: the files are read');
     const read = await readPair(this.files);
     const why = 'why' in read ? read.why : this.worse(read.endsAt);
+    this.why = why;
     if ('why' in read || why !== undefined) {
       this.o.log.warn(
         { code: 'CONFIG_INVALID', reason: why },
@@ -115,6 +125,19 @@ export class CertificateFiles {
     );
   }
 
+  /** Whom it is said to may be away: then with the next look. */
+  private async sayWhereChanged(): Promise<void> {
+    const { why } = this;
+    if (this.judged !== 'nothing' && this.judged.why === why) return;
+    try {
+      await this.o.onJudged(why);
+      this.judged = { why };
+    } catch (e) {
+      const { code, message: reason } = MusterError.from(e);
+      this.o.log.debug({ code, reason }, 'http.tls: whether the files can be shown was told to nobody');
+    }
+  }
+
   private worse(endsAt: number): string | undefined {
     const now = this.o.clock.wallMs();
     return endsAt <= now && this.endsAt > now ? 'it has ended already' : undefined;
@@ -126,6 +149,8 @@ export interface CertificateFilesOptions {
   clock: Clock;
   /** What is to be shown from now on. */
   onChange: (pair: CertificatePair) => void;
+  /** At the start, and when it changes: why the pair on disk cannot be shown, or that it can. Called again where it rejects. */
+  onJudged: (why: string | undefined) => Promise<void>;
 }
 
 type Read = { why: string } | { pair: CertificatePair; names: string[]; endsAt: number };

@@ -165,6 +165,26 @@ describe('a gateway with http.tls', () => {
     },
   );
 
+  it('tells inventory at its start and whenever that changes whether the pair on disk can be shown', async () => {
+    const judged: (string | undefined)[] = [];
+    let onJudged: () => void = () => undefined;
+    const soon = async (count: number): Promise<void> => {
+      while (judged.length < count) await new Promise<void>((resolve) => (onJudged = resolve));
+    };
+    await start();
+    sut.answer('inventory.records.certificate', ({ owner, why }) => {
+      judged.push(owner === 'http' ? why : 'another');
+      onJudged();
+      return {};
+    });
+    await soon(1);
+    put({ key: (await issued('two.example')).key });
+    await soon(2);
+    put(await issued('three.example'));
+    await soon(3);
+    expect(judged).toEqual([undefined, expect.stringContaining('do not belong together'), undefined]);
+  });
+
   it('keeps what it has while the files are gone, and takes the next', async () => {
     await start();
     rmSync(files.certificate);

@@ -514,6 +514,7 @@ export const namedSchemas: Record<string, Schema> = {
           'boot-timeout',
           'brake',
           'bucket-anew',
+          'certificate-broken',
           'certificate-expires',
           'check-failed',
           'check-unreachable',

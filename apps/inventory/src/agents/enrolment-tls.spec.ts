@@ -64,6 +64,29 @@ describe('an inventory whose NATS speaks TLS', () => {
   });
 });
 
+describe('a pair that cannot be shown', () => {
+  it('of NATS is an alarm once it was seen twice, until a certificate is there again', async () => {
+    const file = join(sut.nats.dir, 'tls/server.pem');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, before.slice(0, 200));
+    await until(async () => (await alarms()).includes('certificate-broken=nats'), 'the alarm');
+    writeFileSync(file, before);
+    await until(async () => !(await alarms()).includes('certificate-broken=nats'), 'its end');
+  });
+
+  it('of the API is an alarm while the gateway says so', async () => {
+    const judged = (why?: string) =>
+      sut.as('gateway').call('inventory.records.certificate', { owner: 'http', ...(why !== undefined && { why }) });
+    await judged('certificate and key do not belong together');
+    expect(await alarms()).toContain('certificate-broken=http');
+    // Longer than two looks of inventory, which does not see the key.
+    await systemClock.sleep(11_000);
+    expect(await alarms()).toContain('certificate-broken=http');
+    await judged();
+    expect(await alarms()).not.toContain('certificate-broken=http');
+  });
+});
+
 describe('an inventory whose agents speak to NATS without TLS over a network', () => {
   it('says so by an alarm', async () => {
     const plain = await RunningInventory.start({ agentsReach: 'nats://10.0.0.1:4222' });

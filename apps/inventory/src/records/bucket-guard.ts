@@ -10,7 +10,7 @@ import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { hostSubject, isOfHost } from './host-alarms.js';
-import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
+import { brokenAlarm, type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
 import { decideLoaded } from './store-loaded.js';
@@ -28,8 +28,8 @@ const LOOK_MS = 5_000;
 export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: Timer | undefined;
   private looking: Promise<void> | undefined;
-  /** Why the certificate of this one could not be read, as it was logged last. */
-  private readonly unread = new Map<CertificateOwner, string>();
+  /** Why the certificate of this one could not be read, as it was logged last, and by how many looks in a row. */
+  private readonly unread = new Map<CertificateOwner, { reason: string; isForbidden: boolean; looks: number }>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -86,6 +86,17 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       this.expiring('http', http.tls?.certificate),
     ]);
     await keepAlarms(this.alarms, ['certificate-expires'], wanted.flat(), () => undefined, this.isOwn);
+    // Of the API's pair its gateway says it, which sees the key as well.
+    const isOwn = (a: { subject: string }): boolean =>
+      a.subject === 'nats' || a.subject === hostSubject('nats', this.host);
+    await keepAlarms(this.alarms, ['certificate-broken'], this.brokenNats(), () => undefined, isOwn);
+  }
+
+  /** Seen twice: at the first look it may be half written. What only NATS may read is not broken. */
+  private brokenNats(): WantedAlarm[] {
+    const seen = this.unread.get('nats');
+    if (seen === undefined || seen.looks < 2 || seen.isForbidden) return [];
+    return [brokenAlarm('nats', 'it is no certificate (PEM), or only a part of one', this.host)];
   }
 
   private async expiring(owner: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
@@ -105,10 +116,12 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       this.unread.delete(owner);
       return endsAt;
     } catch (e) {
-      const reason = (e as Error).message;
-      if (this.unread.get(owner) !== reason)
+      const { message: reason, code } = e as NodeJS.ErrnoException;
+      const before = this.unread.get(owner);
+      if (before?.reason !== reason)
         this.context.log.warn({ certificate, reason }, 'when this certificate ends cannot be told');
-      this.unread.set(owner, reason);
+      const isForbidden = code === 'EACCES' || code === 'EPERM';
+      this.unread.set(owner, { reason, isForbidden, looks: (before?.looks ?? 0) + 1 });
       return undefined;
     }
   }

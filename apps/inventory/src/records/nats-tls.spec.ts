@@ -24,12 +24,15 @@ describe('the alarm of a certificate that ends', () => {
   it.each([
     [31, undefined],
     [29, 'warning'],
+    [4, 'warning'],
+    [2, 'critical'],
     [-1, 'critical'],
   ])('%d days before its end: %s', (days, severity) => {
     const now = Date.UTC(2026, 0, 31);
     const [alarm] = expiryAlarms('nats', now + days * DAY_MS, now);
     expect(alarm?.severity).toBe(severity);
     if (days === 29) expect(alarm?.message).toBe('The certificate of NATS ends 2026-03-01.');
+    if (days === 2) expect(alarm?.message).toBe('The certificate of NATS ends 2026-02-02.');
   });
 
   it('is told by what shows it', () => {

@@ -19,15 +19,27 @@ export type CertificateOwner = 'nats' | 'http';
 const NAMES: Record<CertificateOwner, string> = { nats: 'NATS', http: 'the API (http.tls)' };
 
 /**
- * One from 30 days before the end of a certificate on, critical once it has ended. Times: ms of the wall clock.
+ * One from 30 days before the end of a certificate on, critical from 3 days before. Times: ms of the wall clock.
  * @param host whose it is, where there are several control hosts
  */
 export function expiryAlarms(owner: CertificateOwner, endsAt: number, now: number, host?: string): WantedAlarm[] {
   const end = certificateEnd(endsAt, now);
   if (end === 'far') return [];
   const day = new Date(endsAt).toISOString().slice(0, 10);
-  const [severity, words] = end === 'soon' ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
+  const severity = end === 'soon' ? 'warning' : 'critical';
+  const words = end === 'ended' ? 'has ended:' : 'ends';
   const where = host === undefined ? '' : ` on ${host}`;
   const message = `The certificate of ${NAMES[owner]}${where} ${words} ${day}.`;
   return [{ code: 'certificate-expires', subject: hostSubject(owner, host), severity, message }];
+}
+
+/**
+ * What is on disk cannot be shown, and what was there before still is.
+ * @param why half a sentence
+ */
+export function brokenAlarm(owner: CertificateOwner, why: string, host?: string): WantedAlarm {
+  const where = host === undefined ? '' : ` on ${host}`;
+  const next = owner === 'nats' ? 'NATS does not start with it' : 'the gateway does not start with it';
+  const message = `The certificate of ${NAMES[owner]}${where} on disk is not used: ${why}. The one before still is; ${next}.`;
+  return { code: 'certificate-broken', subject: hostSubject(owner, host), severity: 'warning', message };
 }

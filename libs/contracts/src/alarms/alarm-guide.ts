@@ -337,8 +337,15 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'certificate-expires': {
     subject: 'nats|http, of several control hosts nats.HOST|http.HOST',
     meaning:
-      'A certificate ends within 30 days: from then on no service and no agent connects to NATS (nats), or nobody to the API (http).',
+      'A certificate ends within 30 days, or, where it is critical, within 3: from then on no service and no agent connects to NATS (nats), or nobody to the API (http).',
     text: 'Of NATS: issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats; of several control hosts copy tls/ of each from the folder of muster init --hosts before. Of the API: put another one into the files of http.tls; the gateway shows it by itself.',
+    command: (subject) => (subject.startsWith('http') ? 'muster doctor' : 'muster tls renew'),
+  },
+  'certificate-broken': {
+    subject: 'nats|http, of several control hosts nats.HOST|http.HOST',
+    meaning:
+      'The certificate or the key on disk cannot be used: the one before is still shown (nats: by NATS, http: by the API), and nothing starts with this one.',
+    text: 'Of NATS: issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats. Of the API: put a certificate and the key that belongs to it into the files of http.tls; the gateway shows them by itself.',
     command: (subject) => (subject.startsWith('http') ? 'muster doctor' : 'muster tls renew'),
   },
 };

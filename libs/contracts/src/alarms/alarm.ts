@@ -78,6 +78,8 @@ export const AlarmCodes = [
   'nats-plain',
   /** A certificate ends soon: who checks it refuses the connection then. */
   'certificate-expires',
+  /** A certificate or key on disk cannot be used: the one before is still shown. */
+  'certificate-broken',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

@@ -420,6 +420,8 @@ export interface RpcMap {
   'inventory.workloads.put': [By & { name: string; workload: WorkloadRequest }, WithRevision<WorkloadRecord>];
   /** `reason`: an operator answers for it that it does not run, where its node was never heard. */
   'inventory.workloads.delete': [By & { name: string; reason?: string }, Record<string, never>];
+  /** Whether the pair of a gateway's files can be shown: `why` not. `host`: where there are several control hosts. */
+  'inventory.records.certificate': [{ owner: 'http'; host?: string; why?: string }, Record<string, never>];
   'inventory.alarms.list': [{ all?: boolean }, { items: AlarmView[] }];
   'inventory.alarms.ack': [By & { id: string; note?: string }, AlarmView];
   'inventory.status': [Record<string, never>, StatusView];
