@@ -83,9 +83,9 @@ describe('the doctor on the files of an installation whose NATS speaks TLS', () 
     expect([lines('tls/server.key'), lines('tls-key')]).toEqual([['file.rights bad'], []]);
   });
 
-  it('finds a certificate of NATS that ends within 30 days, has ended, is none or is gone', async () => {
+  it('finds a certificate of NATS that ends within 30 days, or within 3, has ended, is none or is gone', async () => {
     const states: string[] = [];
-    for (const days of [690, 705, 731]) {
+    for (const days of [690, 705, 728, 731]) {
       writeFileSync(at('tls/server.pem'), (await issued(days)).certificate);
       states.push(...lines('tls/server.pem'));
     }
@@ -93,7 +93,7 @@ describe('the doctor on the files of an installation whose NATS speaks TLS', () 
     states.push(...lines('tls/server.pem'));
     rmSync(at('tls/server.pem'));
     states.push(...lines('tls/server.pem'));
-    expect(states).toEqual(['ok', 'warn', 'bad', 'bad', 'bad'].map((state) => `cert.ends ${state}`));
+    expect(states).toEqual(['ok', 'warn', 'bad', 'bad', 'bad', 'bad'].map((state) => `cert.ends ${state}`));
     expect(remedy('tls/server.pem')).toBe(`muster tls renew --dir ${dir}`);
   });
 
