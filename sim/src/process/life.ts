@@ -48,9 +48,15 @@ export class Life {
 
   /** A call of a port that is not answered. What it returns counts for nothing where the process has ended. */
   act(what: string, effect: () => void): void {
-    if (this.ended || this.diesAt(what, 'before')) return;
-    effect();
+    this.open(what, effect);
+  }
+
+  /** A call of a port that hands over at once what it has opened; undefined where the process has ended before. */
+  open<T>(what: string, effect: () => T): T | undefined {
+    if (this.ended || this.diesAt(what, 'before')) return undefined;
+    const opened = effect();
     this.diesAt(what, 'after');
+    return opened;
   }
 
   private answered(what: string, settle: () => void): void {

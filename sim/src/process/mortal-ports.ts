@@ -16,12 +16,19 @@ export const mortalWire = (life: Life, wire: Wire): Wire => ({
   onStatus: (fn) => wire.onStatus(fn),
   request: (subject, text, o) => life.call(`wire.request ${subject}`, () => wire.request(subject, text, o)),
   publish: (subject, text) => life.act(`wire.publish ${subject}`, () => wire.publish(subject, text)),
-  subscribe: (subject, o) =>
-    wire.subscribe(subject, {
-      ...o,
-      onMessage: (m) =>
-        o.onMessage({ ...m, respond: (text) => life.act(`wire.respond ${m.subject}`, () => m.respond(text)) }),
-    }),
+  subscribe: (subject, o) => {
+    const subscription = life.open(`wire.subscribe ${subject}`, () =>
+      wire.subscribe(subject, {
+        ...o,
+        onMessage: (m) =>
+          o.onMessage({ ...m, respond: (text) => life.act(`wire.respond ${m.subject}`, () => m.respond(text)) }),
+      }),
+    );
+    return {
+      close: () => life.act(`wire.unsubscribe ${subject}`, () => subscription?.close()),
+      drain: () => life.call(`wire.drain ${subject}`, async () => subscription?.drain()),
+    };
+  },
   flush: () => life.call('wire.flush', () => wire.flush()),
   close: () => life.call('wire.close', () => wire.close()),
 });
@@ -42,7 +49,10 @@ export const mortalLog = (life: Life, log: MessageLog): MessageLog => {
     next: (stream, subject, seq) => call(`next ${subject}`, () => log.next(stream, subject, seq)),
     hasFrom: (stream, seq) => call(`hasFrom ${stream}`, () => log.hasFrom(stream, seq)),
     info: (stream, o) => call(`info ${stream}`, () => log.info(stream, o)),
-    read: (stream, o) => call(`read ${stream}`, () => log.read(stream, o)),
+    read: async (stream, o) => {
+      const session = await call(`read ${stream}`, () => log.read(stream, o));
+      return { close: () => life.act(`log.close ${stream}`, () => session.close()) };
+    },
     pull: async (stream, durable, o) => {
       const m = await call(`pull ${durable}`, () => log.pull(stream, durable, o));
       return m && pulled(m);
