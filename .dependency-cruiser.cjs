@@ -64,9 +64,9 @@ module.exports = {
         'What stands above Wire and MessageLog runs unchanged in a simulation. A copy of a whole store is what the server itself makes of it. The agent has a small client of its own; contracts/keys knows nkeys. The lab reads a store as an outsider, to judge it, and plays peers that speak NATS.',
       severity: 'error',
       from: {
-        path: '^(libs|apps|lab|bench|test)/',
+        path: '^(libs|apps|lab|bench|test|sim)/',
         pathNot:
-          '^libs/bus/src/(nats|init|ports|store-copy)/|^apps/agent/|^libs/contracts/src/keys/|^lab/src/(audit/incident-history|peers/peers-user|cluster)\\.ts$|\\.spec\\.ts$|/testing/',
+          '^libs/bus/src/(nats|init|ports|store-copy|testing)/|^apps/agent/src/nats/|^libs/contracts/src/keys/|^lab/src/(audit/incident-history|peers/peers-user|cluster)\\.ts$|\\.spec\\.ts$',
       },
       to: { path: '@nats-io/' },
     },

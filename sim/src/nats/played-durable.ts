@@ -1,4 +1,4 @@
-import type { ConsumerConfig } from '@nats-io/jetstream';
+import type { ConsumerConfig } from '#bus/ports/message-log.js';
 import { NS_PER_MS, type Scheduled, type VirtualTime } from '../time/virtual-time.js';
 import type { PlayedMessage, PlayedStream } from './played-stream.js';
 import { matcher } from './subject-match.js';

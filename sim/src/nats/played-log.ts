@@ -1,13 +1,14 @@
-import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 import type {
   AppendOptions,
   Appended,
+  ConsumerConfig,
   LogInfo,
   MessageLog,
   PulledMessage,
   ReadOptions,
   ReadSession,
   StoredMessage,
+  StreamConfig,
 } from '#bus/ports/message-log.js';
 import type { PlayedConnection } from './played-connection.js';
 import { PlayedSession } from './played-session.js';

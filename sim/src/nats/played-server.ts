@@ -1,7 +1,6 @@
-import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 import { MusterError } from '#contracts';
 import { ApiErrors, ApiFailure } from '#bus/ports/log-failure.js';
-import type { AppendOptions, Appended } from '#bus/ports/message-log.js';
+import type { AppendOptions, Appended, ConsumerConfig, StreamConfig } from '#bus/ports/message-log.js';
 import type { ServerInfo } from '#bus/ports/wire.js';
 import { NS_PER_MS, type VirtualTime } from '../time/virtual-time.js';
 import { PlayedDurable } from './played-durable.js';

@@ -1,5 +1,4 @@
-import type { StreamConfig } from '@nats-io/jetstream';
-import type { AppendOptions, Appended, LogInfo } from '#bus/ports/message-log.js';
+import type { AppendOptions, Appended, LogInfo, StreamConfig } from '#bus/ports/message-log.js';
 import { isLiteral, matcher } from './subject-match.js';
 
 /** One that is stored. */

@@ -1,5 +1,11 @@
-import type { StreamConfig } from '@nats-io/jetstream';
-import type { Appended, MessageLog, ReadMessage, ReadSession, ReadStart } from '#bus/ports/message-log.js';
+import type {
+  Appended,
+  MessageLog,
+  ReadMessage,
+  ReadSession,
+  ReadStart,
+  StreamConfig,
+} from '#bus/ports/message-log.js';
 import type { ContractClient, ContractWorld } from './contract-world.js';
 
 export const ns = (ms: number): number => ms * 1_000_000;
