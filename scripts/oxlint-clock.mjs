@@ -1,21 +1,28 @@
 /** What gives the machine's own time and chance; who gets them handed in can be played. */
 const ofTheMachine = ['systemClock', 'systemRandom'];
-
-/** What gives time and chance under another name than the rules for globals know. */
-const ofGlobalThis = ['AbortSignal', 'Date', 'Math', 'crypto', 'performance', 'process', 'setTimeout'];
 const nameOf = (node) => node.name ?? node.value;
 
-/** oxlint has no rule of its own for `new Date()` and `Date()`, which read the machine's clock; `new Date(ms)` does not. */
-const report = (context, node) =>
-  context.report({
-    node,
-    message: "ask the Clock of the bus or of the service's context, which a simulation plays: new Date(clock.wallMs())",
-  });
 const reportOwner = (context, node, name) => {
   if (ofTheMachine.includes(name))
     context.report({ node, message: `${name} is handed in by whoever starts the process` });
 };
-const isDate = (node) => node.type === 'Identifier' && node.name === 'Date';
+
+/** oxlint's rules for properties know `Date.now` and `Math.random` by these names alone. */
+const byAnotherName = new Map([
+  ['Date', "ask the Clock of the bus or of the service's context, which a simulation plays: new Date(clock.wallMs())"],
+  ['Math', "draw it from the Random of the bus or of the service's context, which a simulation plays"],
+]);
+
+/** As the owner of what is named right there, as a type, or as the name of something else. */
+function isHarmless(node) {
+  const { parent } = node;
+  if (parent.type.startsWith('TS')) return true;
+  if (parent.type === 'MemberExpression') return true;
+  if (parent.type === 'BinaryExpression') return parent.operator === 'instanceof';
+  if (parent.type === 'Property' || parent.type === 'PropertyDefinition' || parent.type === 'MethodDefinition')
+    return parent.key === node && parent.value !== node && !parent.shorthand;
+  return false;
+}
 
 export default {
   meta: { name: 'clock' },
@@ -30,21 +37,18 @@ export default {
         },
         MemberExpression(node) {
           reportOwner(context, node, nameOf(node.property));
-          if (node.object.name === 'globalThis' && ofGlobalThis.includes(nameOf(node.property))) report(context, node);
         },
       }),
     },
+    /** `new Date()` and `Date()` read the machine's clock, `new Date(ms)` does not; handed on, `Date` and `Math` are read elsewhere. */
     'no-date-of-now': {
       create: (context) => ({
-        NewExpression(node) {
-          if (isDate(node.callee) && node.arguments.length === 0) report(context, node);
-        },
-        CallExpression(node) {
-          if (isDate(node.callee)) report(context, node);
-        },
-        // Under another name, or handed on.
-        VariableDeclarator(node) {
-          if (node.init !== null && isDate(node.init)) report(context, node);
+        Identifier(node) {
+          const message = byAnotherName.get(node.name);
+          if (message === undefined || isHarmless(node)) return;
+          const { parent } = node;
+          if (parent.type === 'NewExpression' && parent.callee === node && parent.arguments.length > 0) return;
+          context.report({ node, message });
         },
       }),
     },
