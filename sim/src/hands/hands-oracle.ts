@@ -51,6 +51,9 @@ const LATENCY_MS = 50;
 /** Takes a takeover after the guard has ended what the former holder had begun, ms. */
 const JUST_MS = 8_000;
 
+/** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
+const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
+
 interface Run {
   worker: string;
   step: string;
@@ -90,7 +93,7 @@ export class HandsOracle<More extends string = never> {
   private readonly leases = new Map<string, LeaseWrite>();
   /** When each fencer last wrote that it leads. */
   private readonly ledAt = new Map<string, LeaseWrite>();
-  /** Intents, as incident and number: when each was written, and which were sent. */
+  /** Intents, by {@link intentKey}: when each was written, and which were sent. */
   private readonly intents = new Map<string, number>();
   private readonly sent = new Set<string>();
   /** Of leases that the oracle was told were acquired: the last token. */
@@ -195,7 +198,7 @@ export class HandsOracle<More extends string = never> {
       this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${c.device.id} of ${node} without an intent`);
       return;
     }
-    const key = `${this.incidents.get(node)?.id}/${intent.n}`;
+    const key = intentKey(this.incidents.get(node)?.id, intent);
     if (this.sent.has(key)) this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${node}: ${key} is given twice`);
     this.sent.add(key);
     const epoch = this.leases.get('fencer')?.token ?? 0;
@@ -276,7 +279,7 @@ export class HandsOracle<More extends string = never> {
         c.device === device.id &&
         c.fencer === fencer &&
         c.endedAt === undefined &&
-        (this.intents.get(`${i.id}/${c.n}`) ?? Infinity) <= begunMs,
+        (this.intents.get(intentKey(i.id, c)) ?? Infinity) <= begunMs,
     );
   }
 
@@ -313,7 +316,7 @@ export class HandsOracle<More extends string = never> {
     if (before?.id === i.id && (i.epoch ?? 0) < (before.epoch ?? 0))
       this.violate('token-back', `${i.id}: epoch ${i.epoch ?? 0} after ${before.epoch}`);
     for (const c of i.commands) {
-      const intent = `${i.id}/${c.n}`;
+      const intent = intentKey(i.id, c);
       if (c.verb !== 'status' && !this.intents.has(intent)) this.intents.set(intent, this.now());
     }
     const known = before?.id === i.id ? before.commands.length : 0;

@@ -237,6 +237,23 @@ export const namedHistories: Record<string, NamedHistory> = {
       quietFrom: 40_000,
     }),
   },
+  'incidents-tail-lost': {
+    shows: 'the server restarts without the last writes of incidents, in the middle of a fencing',
+    history: quietHistory('incidents-tail-lost', NAMED_SEED + 16, {
+      events: [
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        {
+          kind: 'after',
+          at: 0,
+          what: 'intent',
+          node: 'n-1',
+          inMs: 150,
+          does: { kind: 'server-restart', at: 0, forMs: 500, lost: { KV_incidents: 2 } },
+        },
+      ],
+      quietFrom: 30_000,
+    }),
+  },
 };
 
 /** Deleted and made anew in the middle of a fencing; whoever knew the tokens is killed with it. */
