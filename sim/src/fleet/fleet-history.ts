@@ -53,6 +53,10 @@ export interface FleetHistory {
   workloads: Readonly<Record<string, string>>;
   /** Those of them that nobody has put a start gate before. */
   ungated: readonly string[];
+  /** Nodes whose BMC says which machine's it is; of the others a drill has shown it. */
+  tellGuid: readonly string[];
+  /** Node → the one whose BMC its device truly reaches: the cables were moved since anybody has looked. */
+  wires: Readonly<Record<string, string>>;
   /** So many may be in trouble at once, by the gate BRAKE. */
   brakeAtLeast: number;
   inventories: string[];
@@ -87,6 +91,8 @@ export function quietFleet(
     nodes,
     workloads: Object.fromEntries(nodes.slice(0, -1).map((node, i) => [`w${i + 1}`, node])),
     ungated: [],
+    tellGuid: [],
+    wires: {},
     brakeAtLeast: defaultStorm.brakeAtLeast,
     inventories: names('inventory', 2),
     fencers: names('fencer', 2),
@@ -116,7 +122,16 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   const many = 2 + dice.below(8);
   for (let i = 0; i < many; i++) h.events.push(...drawEvents(dice, h));
   h.events.sort((a, b) => a.at - b.at);
-  return h;
+  return { ...h, ...drawWires(diceOf(seed, `wires ${index}`), h.nodes) };
+}
+
+/** Some BMCs say whose they are, and of those some are another node's: two swapped, or one that two nodes name. */
+function drawWires(dice: Dice, nodes: readonly string[]): Pick<FleetHistory, 'tellGuid' | 'wires'> {
+  const tellGuid = nodes.filter(() => dice.chance(0.5));
+  const a = dice.maybeOf(tellGuid);
+  const b = dice.maybeOf(tellGuid.filter((n) => n !== a));
+  if (a === undefined || b === undefined || !dice.chance(0.15)) return { tellGuid, wires: {} };
+  return { tellGuid, wires: dice.chance(0.5) ? { [a]: b, [b]: a } : { [a]: b } };
 }
 
 function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {

@@ -3,8 +3,10 @@ import {
   defaultFencing,
   defaultStorm,
   drilledIdentity,
+  identityBasis,
   FencingNumbers,
   type NodeRecord,
+  type PowerIdentity,
   type PlanItem,
   type WorkloadRecord,
 } from '#contracts';
@@ -118,6 +120,7 @@ export class FleetWorld implements PlayWorld {
       server: this.server,
       oracle,
       bmcs,
+      wires: history.wires,
       noFork: new Set(),
       noDrivers: new Set(),
       playbook: hostPlaybooks({ time, dice, hosts, cleaning: (host) => oracle.cleaning(host) }),
@@ -204,7 +207,9 @@ export class FleetWorld implements PlayWorld {
       oracle.switched(node, on, sentMs, by);
       host.powered(on);
     };
-    this.bmcs.set(node, new Bmc(chassis, time, dice, switched));
+    const bmc = new Bmc(chassis, time, dice, switched);
+    bmc.tellsGuid = this.history.tellGuid.includes(node);
+    this.bmcs.set(node, bmc);
     const { workloads, ungated } = this.history;
     for (const [workload, on] of Object.entries(workloads))
       if (on === node) host.seed(workload, 1, !ungated.includes(workload));
@@ -215,11 +220,17 @@ export class FleetWorld implements PlayWorld {
     const { history, registrar } = this;
     for (const [i, name] of history.nodes.entries()) {
       const device = deviceOf(name, i);
+      const guid = history.tellGuid.includes(name) ? this.chassis.get(name)?.guid : undefined;
+      const identity: PowerIdentity =
+        guid === undefined
+          ? drilledIdentity({}, device, 1)
+          : { result: 'proven', by: 'guid', at: 1, seen: { guid }, basis: identityBasis(device) };
       const node: NodeRecord = aNode(name, {
         failureDomain: `rack-${i}`,
         hostGroup: 'service-worker',
         powerLevels: [[device]],
-        powerIdentity: { [device.id]: drilledIdentity({}, device, 1) },
+        powerIdentity: { [device.id]: identity },
+        ...(guid !== undefined && { hardware: { systemUuid: guid, bmcGuid: guid, at: 1 } }),
         networks: { management: { address: `10.0.0.${i + 1}` }, backend: { address: `10.0.1.${i + 1}` } },
         ...(this.hosts.get(name) && { bootId: this.hosts.get(name)?.bootId ?? '' }),
         provisioned: { checksum: CHECKSUM, at: 1, job: 'job-0' },

@@ -37,6 +37,24 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'a machine dies, is powered off, and its work runs elsewhere; it is powered on, checked and taken back',
     history: quietFleet('death', FLEET_SEED, { events: [death], quietFrom: 40_000 }),
   },
+  'bmcs-swapped': {
+    shows: 'the cables of two BMCs were swapped overnight; one of the machines dies, and nobody is powered off',
+    history: quietFleet('bmcs-swapped', FLEET_SEED + 40, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      events: [death],
+      quietFrom: 40_000,
+    }),
+  },
+  'bmc-of-another': {
+    shows: 'the device of a node reaches the BMC of another, which dies and is fenced; then the first is cut off',
+    history: quietFleet('bmc-of-another', FLEET_SEED + 41, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-2': 'n-1' },
+      events: [death, after('fenced', 0, { kind: 'cut', at: 0, nodes: ['n-2'], forMs: 20_000, everyMs: 0 })],
+      quietFrom: 50_000,
+    }),
+  },
   'death-and-return': {
     shows: 'a machine that is being fenced comes back by itself',
     history: quietFleet('death-and-return', FLEET_SEED + 1, {

@@ -46,6 +46,7 @@ export const fleet = new Player<FleetHistory, NamedFleet>({
       'stopped by BLIND': 100,
       'stopped by BRAKE': 800,
       'stopped by LIFE_SIGN': 1_400,
+      'stopped by NOT_FENCEABLE': 100,
       'stopped by OBSERVE': 100,
     },
   },

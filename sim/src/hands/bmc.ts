@@ -27,6 +27,8 @@ export type BmcAnswer = { ok: true; power?: 'on' | 'off' } | { ok: false; code: 
 /** What it does with a command is done even where nobody waits for its answer any more. */
 export class Bmc {
   mood: BmcMood = 'well';
+  /** It says which machine's it is. */
+  tellsGuid = false;
   /** ms that a command takes, whatever the mood; undefined: by the mood. */
   takesMs: number | undefined;
   /** The same for the opening of a session. */

@@ -17,6 +17,11 @@ export class Chassis {
     private readonly now: () => number,
   ) {}
 
+  /** What its board and its BMC both say of it. */
+  get guid(): string {
+    return Buffer.from(this.node).toString('hex').padStart(32, '0');
+  }
+
   get on(): boolean {
     return this.powered;
   }

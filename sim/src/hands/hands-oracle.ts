@@ -17,6 +17,7 @@ export const HandsRules = {
   'two-holders': 'never two valid holders of one lease',
   'token-back': 'a token never goes back',
   'no-intent': 'no command reaches a BMC that no intent of its fencer and epoch names',
+  'wrong-machine': 'no command but a read is given to a device that switches another machine',
   'two-fencers': 'no command of an earlier epoch leaves once a later one has begun',
   'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
   'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
@@ -192,6 +193,7 @@ export class HandsOracle<More extends string = never> {
   /** A command has left a fencer's host. */
   commandSent(node: string, c: SentCommand): void {
     if (c.verb === 'status') return;
+    if (c.machine !== node) this.violate('wrong-machine', `${c.fencer} sent ${c.verb} to ${c.device.id}: ${c.machine}`);
     this.judgeDeadline(node, c);
     const intent = this.intentOf(node, c);
     if (intent === undefined) {

@@ -32,6 +32,8 @@ export interface HandsProgramsParts {
   oracle: HandsOracle<string>;
   /** By node. */
   bmcs: ReadonlyMap<string, Bmc>;
+  /** Node → the one whose BMC its device truly reaches, where that is another. @default each reaches its own */
+  wires?: Readonly<Record<string, string>>;
   /** Processes that cannot start another one, and those without a driver. */
   noFork: ReadonlySet<string>;
   noDrivers: ReadonlySet<string>;
@@ -47,7 +49,7 @@ export interface HandsProgramsParts {
   logged?: ((line: string) => void) | undefined;
 }
 
-/** Each BMC is of one node. */
+/** As it stands in the record of its node. */
 export const deviceOf = (node: string, index: number): PowerDevice => ({
   id: `bmc-${node}`,
   driver: 'ipmitool',
@@ -67,11 +69,13 @@ export class HandsPrograms {
     const { oracle, noDrivers, noFork } = this.p;
     const bus = this.busOf(life);
     const cannot = (): boolean => noDrivers.has(life.process) || noFork.has(life.process);
+    const bmc = (node: string): Bmc => this.p.bmcs.get(node) as Bmc;
     const power = new PlayedPower({
       time: this.p.time,
       life,
       dice: this.p.dice,
-      bmcOf: (device) => this.p.bmcs.get(nodeOf(device)) as Bmc,
+      bmcOf: (device) => bmc(this.p.wires?.[nodeOf(device)] ?? nodeOf(device)),
+      ownOf: (device) => bmc(nodeOf(device)).chassis,
       cannotStart: cannot,
       cut: () => oracle.commandCut(life.process),
       sent: (c) => {

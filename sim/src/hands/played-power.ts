@@ -4,6 +4,7 @@ import type { Life } from '../process/life.js';
 import type { VirtualTime } from '../time/virtual-time.js';
 import { NS_PER_MS } from '../time/virtual-time.js';
 import type { Bmc, BmcAnswer } from './bmc.js';
+import type { Chassis } from './chassis.js';
 import type { DeviceIdentity, PowerDeadline } from '../../../apps/fencer/src/drivers/power-driver.js';
 import type { PowerLooks, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
 import { runUnderGuard } from './played-guard.js';
@@ -17,6 +18,8 @@ export interface SentCommand {
   begunMs: number;
   /** Its deadline as of now, virtual ms. */
   deadlineMs: number;
+  /** The machine whose power it switches. */
+  machine: string;
 }
 
 /** A read, as its fencer has it. */
@@ -32,7 +35,10 @@ export interface PlayedPowerParts {
   time: VirtualTime;
   life: Life;
   dice: Dice;
+  /** Whose cable it is: it may be another machine's. */
   bmcOf: (device: PowerDevice) => Bmc;
+  /** The machine that it is to be of. */
+  ownOf: (device: PowerDevice) => Chassis;
   /** This host cannot start a process, or the tool is gone. */
   cannotStart: () => boolean;
   sent: (c: SentCommand) => void;
@@ -55,10 +61,12 @@ export class PlayedPower implements PowerLooks {
     });
   }
 
-  /** These devices tell nothing of themselves: what they are was found out by a drill. */
+  /** Of those that tell nothing of themselves it was found out by a drill what they are. */
   async identify(device: PowerDevice, o: { deadline: PowerDeadline; signal?: AbortSignal }): Promise<DeviceIdentity> {
     const { power, code = 'BMC_TIMEOUT', detail = '' } = await this.run(device, 'status', o.deadline, o.signal);
-    return power === 'on' || power === 'off' ? { seen: {} } : { code, detail };
+    const bmc = this.p.bmcOf(device);
+    if (power !== 'on' && power !== 'off') return { code, detail };
+    return { seen: bmc.tellsGuid ? { guid: bmc.chassis.guid } : {} };
   }
 
   private async command(
@@ -94,11 +102,11 @@ export class PlayedPower implements PowerLooks {
       orphanMs: dice.chance(0.5) ? 0 : dice.roll() * 6_000,
       begin: (exit) => {
         const deadlineMs = life.clock.virtualMs(deadline.atNs());
-        this.p.sent({ fencer: life.process, device, verb, begunMs, deadlineMs });
         const bmc = this.p.bmcOf(device);
+        this.p.sent({ fencer: life.process, device, verb, begunMs, deadlineMs, machine: bmc.chassis.node });
         bmc.hears(verb, life.process, (a) => {
           answer = a;
-          seen.wasOff = !bmc.chassis.on;
+          seen.wasOff = !this.p.ownOf(device).on;
           seen.atMs = time.nowMs;
           time.schedule((1 + dice.roll() * 5) * NS_PER_MS, `${life.process} hears of ${device.id}`, exit);
         });
