@@ -40,6 +40,17 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
+      name: 'plans-do-nothing',
+      comment:
+        'What decides about a fleet of one moment is pure: it is asked by who acts and by who shows what would be done.',
+      severity: 'error',
+      from: { path: '^apps/inventory/src/plan/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^node_modules|^(dist/)?libs/(service|bus)/|^apps/inventory/src/store/|\\.(service|reconciler|module|controller)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'probe-imports-contracts-only',
       comment: 'It is part of the agent, which every node gets.',
       severity: 'error',

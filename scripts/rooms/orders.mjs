@@ -40,15 +40,18 @@ export const orders = {
     verdicts reports
     power
     nodes
-    node-state start-gates
+    start-gates
     identity
     operations
+    snapshot plan
+    node-state
     claims jobs returns checks
     agents
     node-requests node-files
     incidents
     recovery
     monitor
+    execute
     plan-view status`,
   'apps/provisioner': `
     agent-archive content diff services

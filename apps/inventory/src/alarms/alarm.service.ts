@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { alarmKey, alarmRemedy, MusterError, type AlarmCode, type AlarmRecord, type AlarmView } from '#contracts';
+import { isActive } from './active.js';
 import { worstOf } from './severity.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
@@ -85,5 +86,3 @@ export class AlarmService {
 
 /** With the first thing to do about it. */
 export const shownAlarm = (a: AlarmRecord): AlarmView => ({ ...a, remedy: alarmRemedy(a) });
-
-export const isActive = (a: AlarmRecord): boolean => a.cleared === undefined;

@@ -1,5 +1,6 @@
 import type { AlarmCode, AlarmRecord } from '#contracts';
-import { isActive, type AlarmService } from './alarm.service.js';
+import { isActive } from './active.js';
+import type { AlarmService } from './alarm.service.js';
 
 export interface WantedAlarm {
   code: AlarmCode;

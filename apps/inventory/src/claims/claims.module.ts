@@ -6,5 +6,6 @@ import { ClaimsService } from './claims.service.js';
 @Module({
   controllers: [ClaimsController],
   providers: [ClaimsService, ClaimExpiryReconciler],
+  exports: [ClaimsService],
 })
 export class ClaimsModule {}

@@ -3,7 +3,7 @@ import type { Entry } from '#bus';
 import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { expendable, JOBS_KEPT } from './job-retention.js';
+import { expendable, JOBS_KEPT } from '../plan/job-retention.js';
 
 /** So many more are kept for a while, so that not every new job has all of them looked at. */
 const SLACK = 50;

@@ -8,7 +8,7 @@ import {
   type Reservations,
 } from '#contracts';
 import { refusedRemoval } from '#domain/removal/removal.js';
-import { isActive } from '../alarms/alarm.service.js';
+import { isActive } from '../alarms/active.js';
 import { assignedNow } from '../store/assigned-now.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';

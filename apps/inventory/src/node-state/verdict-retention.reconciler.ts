@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { thinned } from './verdict-retention.js';
+import { thinned } from '../plan/verdict-retention.js';
 
 /** A fleet of 1,000 that flaps as fast as it can stores some 100 MB in that time. */
 const PACE: Pace = { everyMs: 30_000 };

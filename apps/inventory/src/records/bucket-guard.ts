@@ -5,7 +5,8 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { MusterError, STORE_GENERATION_KEY, type StoreGeneration, type Timer } from '#contracts';
 import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths } from '#bus';
 import { ServiceContext } from '#service';
-import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { isActive } from '../alarms/active.js';
+import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -1,6 +1,6 @@
 import { spaceWarning, type Disk } from '#bus';
 import type { AlarmRecord } from '#contracts';
-import { isActive } from '../alarms/alarm.service.js';
+import { isActive } from '../alarms/active.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { hostSubject } from './host-alarms.js';
 

@@ -11,7 +11,7 @@ import {
 } from '#contracts';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { isTakenBack } from '../incidents/taken-back.js';
-import { isActive } from '../alarms/alarm.service.js';
+import { isActive } from '../alarms/active.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from '../reports/reports-view.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AlarmRecord } from '#contracts';
-import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { isActive } from '../alarms/active.js';
+import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { SETTLE_MS } from '../conductor/settling.js';

@@ -2,7 +2,8 @@ import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/comm
 import type { Closable } from '#bus';
 import { Subjects, token, type Webhook } from '#contracts';
 import { InventoryStore } from '../../store/inventory-store.js';
-import { AlarmService, isActive } from '../alarm.service.js';
+import { isActive } from '../active.js';
+import { AlarmService } from '../alarm.service.js';
 import { HookSender } from './hook-sender.js';
 import { isAlarmEvent, type PostEvent } from './webhook-request.js';
 

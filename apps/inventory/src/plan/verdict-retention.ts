@@ -1,12 +1,5 @@
-/** What is stored, as `Bus.eventStorage` tells it. */
-export interface StoredEvents {
-  bytes: number;
-  messages: number;
-  /** Absent: the operator has taken the limit away. */
-  mostBytes?: number;
-  /** Verdicts by node. */
-  verdicts: ReadonlyMap<string, number>;
-}
+import type { StoredEvents } from '../snapshot/fleet.js';
+import type { Concern } from './concern.js';
 
 /** Of the stream, for verdicts: the rest is for audit, incidents and all else, which a fleet that flaps must not push out. */
 const SHARE = 0.5;
@@ -16,6 +9,23 @@ const DOWN_TO = 0.75;
 const MOST_ONE_BY_ONE = 50;
 /** Bytes of a message that is no verdict, about. */
 const OTHER_BYTES = 600;
+
+/** Keeps the verdicts from pushing everything else out of the stream that they share with the events. */
+export const verdictRetention: Concern = {
+  // A fleet of 1,000 that flaps as fast as it can stores some 100 MB in that time.
+  pace: { everyMs: 30_000 },
+  asks: () => ({ events: true }),
+  plan: ({ answers: { events } }) => {
+    const newest = events === undefined ? new Map<string, number>() : thinned(events);
+    if (newest.size === 0) return [];
+    const log = {
+      level: 'warn' as const,
+      facts: { nodes: newest.size },
+      message: 'nodes change so often that only their newest verdicts are kept',
+    };
+    return [{ do: 'keep-verdicts', newest, about: {}, reason: 'There is no room for more.', log }];
+  },
+};
 
 /**
  * Who has more verdicts stored than there is room for, and how many of the newest each of them keeps; nobody while all

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { fairShare, thinned, type StoredEvents } from './verdict-retention.js';
+import type { StoredEvents } from '../snapshot/fleet.js';
+import { fairShare, thinned } from './verdict-retention.js';
 
 const MiB = 1024 * 1024;
 const stored = (verdicts: Record<string, number>, o: Partial<StoredEvents> = {}): StoredEvents => ({

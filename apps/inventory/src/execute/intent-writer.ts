@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError } from '#contracts';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { ClaimsService } from '../claims/claims.service.js';
+import type { TaskRun } from '../conductor/task.js';
+import { NodeService } from '../nodes/node.service.js';
+import type { ChangeNode, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
+import { AuditService } from '../store/audit.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+
+type Right = Pick<TaskRun, 'token' | 'check'>;
+
+/**
+ * The one place where intents become writes: each by the one writer of its record, under the lease, and decided again in
+ * the compare-and-set. An intent that is no longer wanted there leaves the record alone.
+ */
+@Injectable()
+export class IntentWriter {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly fleets: FleetSource,
+    private readonly nodes: NodeService,
+    private readonly claims: ClaimsService,
+    private readonly alarms: AlarmService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** @throws MusterError what the write throws; LEASE_LOST, before it, where another may be the conductor */
+  async carryOut(intent: Intent, c: Right): Promise<void> {
+    const fleet = intent.reads === undefined ? this.fleets.now() : await this.fleets.read(intent.reads);
+    const at: Moment = { fleet, token: c.check(), uuid: this.store.random.uuid() };
+    const isDone = await this.write(intent, at, c);
+    if (isDone && intent.log !== undefined) this.store.bus.log[intent.log.level](intent.log.facts, intent.log.message);
+  }
+
+  /** @returns whether anything was written */
+  private async write(i: Intent, at: Moment, c: Right): Promise<boolean> {
+    switch (i.do) {
+      case 'change-node':
+        return this.changeNode(i, at, c);
+      case 'create-job':
+        return this.createJob(i, at, c);
+      case 'delete-job':
+        return this.deleteJob(i);
+      case 'expire-claim':
+        return this.claims.expire(i.key, (now) => {
+          c.check();
+          return i.decide(now, at);
+        });
+      case 'raise-alarm':
+        await this.alarms.raise(i.code, i.subject, i.severity, i.reason);
+        return true;
+      case 'clear-alarm':
+        await this.alarms.clear(i.code, i.subject);
+        return true;
+      case 'keep-verdicts':
+        return this.keepVerdicts(i, c);
+    }
+  }
+
+  private async changeNode(i: ChangeNode, at: Moment, c: Right): Promise<boolean> {
+    const change = async (): Promise<boolean> => {
+      const { changed } = await this.nodes.change(i.key, (now) => {
+        c.check();
+        return i.decide(now, at);
+      });
+      return changed;
+    };
+    const { audit } = i;
+    return audit === undefined ? change() : this.audit.of(audit.by, audit.action, i.key, audit.detail, change);
+  }
+
+  private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {
+    const job = i.decide(at);
+    if (job === undefined) return false;
+    c.check();
+    return unlessOvertaken(this.store.jobs.bucket.create(i.key, job));
+  }
+
+  private async deleteJob({ key, revision }: DeleteJob): Promise<boolean> {
+    return unlessOvertaken(this.store.jobs.bucket.delete(key, revision));
+  }
+
+  private async keepVerdicts({ newest }: KeepVerdicts, c: Right): Promise<boolean> {
+    for (const [node, keep] of newest) {
+      c.check();
+      await this.store.bus.keepVerdicts(node, keep);
+    }
+    return true;
+  }
+}
+
+/** Somebody has written it meanwhile: it is planned anew. */
+async function unlessOvertaken(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (e) {
+    if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
+    return false;
+  }
+}

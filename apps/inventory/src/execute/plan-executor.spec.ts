@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { MusterError, type NodeRecord } from '#contracts';
+import type { TaskRun } from '../conductor/task.js';
+import type { Concern } from '../plan/concern.js';
+import type { ChangeNode } from '../plan/intent.js';
+import { MemoryStore } from '../testing/memory-store.js';
+import { planExecutor } from '../testing/planned.js';
+import { playRun } from '../testing/play-run.js';
+import { aNode } from '../testing/records.js';
+
+/** Wants every node that is discovered to have disappeared. */
+const wanted = (o: Partial<ChangeNode> = {}): Concern => ({
+  plan: ({ nodes }) =>
+    nodes.list
+      .filter((e) => e.value.state === 'Discovered')
+      .map(({ key }): ChangeNode => ({
+        do: 'change-node',
+        ...{ key, about: { node: key }, reason: 'as wanted' },
+        decide: (now) => (now.state === 'Discovered' ? { ...now, state: 'Disappeared' } : undefined),
+        ...o,
+      })),
+});
+
+const storeOf = (...names: string[]): MemoryStore => {
+  const store = new MemoryStore();
+  for (const name of names) store.nodes.set(name, aNode(name));
+  return store;
+};
+const states = (store: MemoryStore): NodeRecord['state'][] => Object.values(store.nodes.content).map((n) => n.state);
+
+describe('a plan that is carried out', () => {
+  it('is decided again on the record that is replaced', async () => {
+    const store = storeOf('n-1');
+    const { mutate } = store.nodes.bucket;
+    store.nodes.bucket.mutate = async (key, fn) => {
+      store.nodes.set(key, aNode('n-1', { state: 'Unknown' }));
+      return mutate(key, fn);
+    };
+    await playRun(planExecutor(store).drive(wanted()));
+    expect(states(store)).toEqual(['Unknown']);
+  });
+
+  it('goes on with the others where one of it fails', async () => {
+    const store = storeOf('n-1', 'n-2');
+    const failed: object[] = [];
+    const decide: ChangeNode['decide'] = (now) => {
+      if (now.name === 'n-1') throw new MusterError('TIMEOUT', 'no answer');
+      return { ...now, state: 'Disappeared' };
+    };
+    await playRun(planExecutor(store).drive(wanted({ decide })), { failed: (f) => failed.push(f) });
+    expect(states(store)).toEqual(['Discovered', 'Disappeared']);
+    expect(failed).toMatchObject([{ node: 'n-1', code: 'TIMEOUT' }]);
+  });
+
+  it('ends where the lease is lost, also within a compare-and-set', async () => {
+    const lost = (): never => {
+      throw new MusterError('LEASE_LOST', 'another conducts');
+    };
+    for (const checks of [0, 1]) {
+      const store = storeOf('n-1');
+      let left = checks;
+      const check = (): number => (left-- > 0 ? 1 : lost());
+      const isolated: TaskRun['isolated'] = async (_about, act) => void (await act());
+      const run: TaskRun = {
+        token: 1,
+        now: 0,
+        check,
+        isolated,
+        every: async (_part, _pace, act) => void (await act()),
+      };
+      await expect(planExecutor(store).drive(wanted()).reconcile(run)).rejects.toThrow('another conducts');
+      expect(states(store)).toEqual(['Discovered']);
+    }
+  });
+
+  it('reads anew what its decision rests on', async () => {
+    const store = storeOf('n-1');
+    const decide: ChangeNode['decide'] = (now, { fleet }) =>
+      fleet.incidents.get('n-1') === undefined ? undefined : { ...now, state: 'Disappeared' };
+    store.incidents.bucket.get = async () => Promise.resolve({ key: 'n-1', value: { id: 'i' } as never, revision: 9 });
+    await playRun(planExecutor(store).drive(wanted({ decide })));
+    expect(states(store)).toEqual(['Discovered']);
+    await playRun(planExecutor(store).drive(wanted({ decide, reads: { incidents: ['n-1'] } })));
+    expect(states(store)).toEqual(['Disappeared']);
+  });
+
+  it('is shown by the ages of who acts, and no age begins by showing it', async () => {
+    const store = storeOf('n-1');
+    const seen: number[] = [];
+    const concern: Concern<'there'> = {
+      conditions: () => ({ holds: ['there'] }),
+      plan: (_fleet, ages) => {
+        seen.push(ages.of('there'));
+        return [];
+      },
+    };
+    const sut = planExecutor(store);
+    const look = (): void => {
+      const { fleet, ages } = sut.asOf(concern);
+      concern.plan(fleet, ages);
+    };
+    look();
+    store.clock.now = 50;
+    look();
+    await playRun(sut.drive(concern));
+    store.clock.now = 80;
+    look();
+    await playRun(sut.drive(concern));
+    expect(seen).toEqual([0, 0, 0, 30, 30]);
+  });
+
+  it('is none where too little is known, and its ages go on', async () => {
+    const store = storeOf('n-1');
+    const seen: number[] = [];
+    const concern: Concern<'there'> = {
+      isKnown: ({ nodes }) => nodes.live,
+      conditions: () => ({ holds: ['there'] }),
+      plan: (_fleet, ages) => {
+        seen.push(ages.of('there'));
+        return [];
+      },
+    };
+    const reconciler = planExecutor(store).drive(concern);
+    for (const [now, live] of [
+      [0, true],
+      [10, false],
+      [20, true],
+    ] as const) {
+      store.clock.now = now;
+      store.nodes.live = live;
+      await playRun(reconciler);
+    }
+    expect(seen).toEqual([0, 20]);
+  });
+});

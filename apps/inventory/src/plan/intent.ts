@@ -1,0 +1,89 @@
+import type { AlarmRecord, AlarmCode, ClaimRecord, JobRecord, NodeRecord } from '#contracts';
+import type { About } from '../conductor/task.js';
+import type { Fleet, Reading } from '../snapshot/fleet.js';
+
+/** When an intent is carried out: what its decision is made of besides the record. */
+export interface Moment {
+  /** As of now; what the intent {@link Intended.reads} is read anew. */
+  readonly fleet: Fleet;
+  /** Of the conductor's lease. */
+  readonly token: number;
+  /** New for each intent, and the same in each of its tries. */
+  readonly uuid: string;
+}
+
+interface Intended {
+  /** What it is about, as it stands in a log line where it fails. */
+  readonly about: About;
+  /** Why, for people. */
+  readonly reason: string;
+  /** What has to be read for it to be decided again. */
+  readonly reads?: Reading;
+  /** Logged where it was done. */
+  readonly log?: {
+    readonly level: 'debug' | 'info' | 'warn' | 'error';
+    readonly facts: object;
+    readonly message: string;
+  };
+}
+
+/**
+ * A change of one record. The plan was made from what a view showed; whether it is still wanted is decided again, by the
+ * same pure function, on the record that the compare-and-set replaces. It may be asked several times.
+ */
+interface Changes<T, R = T> extends Intended {
+  readonly key: string;
+  /** @returns undefined: no longer; the record is left alone */
+  decide(now: T, at: Moment): R | undefined;
+}
+
+export interface ChangeNode extends Changes<NodeRecord> {
+  readonly do: 'change-node';
+  /** An act of a person that takes effect now: it stands in the audit. */
+  readonly audit?: { readonly by: string; readonly action: string; readonly detail: string };
+}
+
+/** A record that is only made where there is none of that key. */
+export interface CreateJob extends Intended {
+  readonly do: 'create-job';
+  readonly key: string;
+  decide(at: Moment): JobRecord | undefined;
+}
+
+/** A record that is taken away as it was when that was decided. */
+export interface DeleteJob extends Intended {
+  readonly do: 'delete-job';
+  readonly key: string;
+  readonly revision: number;
+}
+
+export interface ExpireClaim extends Intended {
+  readonly do: 'expire-claim';
+  readonly key: string;
+  /** @returns whether it is over */
+  decide(now: ClaimRecord, at: Moment): boolean;
+}
+
+/** Its words are the reason. */
+export interface RaiseAlarm extends Intended {
+  readonly do: 'raise-alarm';
+  readonly code: AlarmCode;
+  readonly subject: string;
+  readonly severity: AlarmRecord['severity'];
+}
+
+export interface ClearAlarm extends Intended {
+  readonly do: 'clear-alarm';
+  readonly code: AlarmCode;
+  readonly subject: string;
+}
+
+/** Drops older verdicts from the stream of events. */
+export interface KeepVerdicts extends Intended {
+  readonly do: 'keep-verdicts';
+  /** Node, or `*` for all of them → so many of its newest are kept. */
+  readonly newest: ReadonlyMap<string, number>;
+}
+
+/** What a plan wants done: data, and nothing is done by making it. */
+export type Intent = ChangeNode | CreateJob | DeleteJob | ExpireClaim | RaiseAlarm | ClearAlarm | KeepVerdicts;

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { LeaseRecord } from '#bus';
+import { RESERVATIONS_KEY } from '#contracts';
+import { InventoryStore, type Table } from '../store/inventory-store.js';
+import type { Answers, Fleet, Reading } from './fleet.js';
+import { Records } from './records.js';
+
+const NO_ANSWERS: Answers = { leases: new Map() };
+
+/** Makes snapshots of the store's views: only references, so that one a round costs nothing. */
+@Injectable()
+export class FleetSource {
+  /** Of each view the records that were made of it last: they are the same until it changes. */
+  private readonly made = new WeakMap<object, Records<unknown>>();
+
+  constructor(private readonly store: InventoryStore) {}
+
+  /** As the views show it now. */
+  now(answers: Answers = NO_ANSWERS): Fleet {
+    const { store } = this;
+    return {
+      nodes: this.of(store.nodes),
+      incidents: this.of(store.incidents),
+      jobs: this.of(store.jobs),
+      workloads: this.of(store.workloads),
+      alarms: this.of(store.alarms),
+      reservations: this.of(store.reservations),
+      settings: store.clusterSettings,
+      live: store.live,
+      wallMs: store.clock.wallMs(),
+      answers,
+    };
+  }
+
+  /**
+   * The same, with what is asked for read anew: what the views show is of the moment when the last of it had come.
+   * @throws MusterError what a read throws; RECORD_UNREADABLE for a node or an incident
+   */
+  async read(r: Reading): Promise<Fleet> {
+    const { store } = this;
+    const [events, leases, jobs, nodes, incidents, reservations, workloads] = await Promise.all([
+      r.events && store.bus.eventStorage(),
+      each(r.leases, async (name) => (await store.bus.bucket<LeaseRecord>('leases').read(name))?.revision ?? 0),
+      each(r.jobs, async (id) => {
+        const found = await store.jobs.bucket.read(id);
+        return found !== undefined && 'why' in found ? ('unreadable' as const) : found;
+      }),
+      each(r.nodes, (name) => store.nodes.bucket.get(name)),
+      each(r.incidents, (name) => store.incidents.bucket.get(name)),
+      each(r.reservations && [RESERVATIONS_KEY], (key) => store.reservations.bucket.get(key)),
+      r.workloads && store.workloads.bucket.list(),
+    ]);
+    const fleet = this.now({ leases, ...(events !== undefined && { events }) });
+    return {
+      ...fleet,
+      jobs: fleet.jobs.with(jobs),
+      nodes: fleet.nodes.with(nodes),
+      incidents: fleet.incidents.with(incidents),
+      reservations: fleet.reservations.with(reservations),
+      workloads: workloads === undefined ? fleet.workloads : new Records(workloads, fleet.workloads.unreadable),
+    };
+  }
+
+  private of<T>({ view }: Table<T>): Records<T> {
+    const list = view.entries();
+    const { live, unreadable } = view;
+    const was = this.made.get(view) as Records<T> | undefined;
+    const isSame = was?.list === list && was.live === live && was.unreadable.size === 0 && unreadable.size === 0;
+    if (was !== undefined && isSame) return was;
+    const made = new Records<T>(list, new Set(unreadable.keys()), live);
+    this.made.set(view, made);
+    return made;
+  }
+}
+
+async function each<T>(
+  keys: readonly string[] | undefined,
+  read: (key: string) => Promise<T>,
+): Promise<ReadonlyMap<string, T>> {
+  return new Map(await Promise.all((keys ?? []).map(async (key): Promise<[string, T]> => [key, await read(key)])));
+}

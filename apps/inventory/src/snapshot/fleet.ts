@@ -1,0 +1,61 @@
+import type {
+  AlarmRecord,
+  ClusterSettings,
+  IncidentRecord,
+  JobRecord,
+  NodeRecord,
+  Reservations,
+  WorkloadRecord,
+} from '#contracts';
+import type { Records } from './records.js';
+
+/**
+ * All that a decision may rest on, as of one moment: everything that was decided from one fleet was decided on the same
+ * facts. It holds references to the records, which nobody changes in place.
+ */
+export interface Fleet {
+  readonly nodes: Records<NodeRecord>;
+  readonly incidents: Records<IncidentRecord>;
+  readonly jobs: Records<JobRecord>;
+  readonly workloads: Records<WorkloadRecord>;
+  readonly alarms: Records<AlarmRecord>;
+  /** One record, under `RESERVATIONS_KEY`. */
+  readonly reservations: Records<Reservations>;
+  readonly settings: ClusterSettings;
+  /** No view of the store had a gap, and the reservations can be read. */
+  readonly live: boolean;
+  /** Time of day, ms: for what a person gave as such. Never a measure of an age. */
+  readonly wallMs: number;
+  /** What was asked for besides; of what was not asked nothing is known. */
+  readonly answers: Answers;
+}
+
+/** What no view shows. */
+export interface Answers {
+  /** What the stream of events holds. */
+  readonly events?: StoredEvents;
+  /** Lease → its revision; 0: there is none. It moves on with each renewal. */
+  readonly leases: ReadonlyMap<string, number>;
+}
+
+/** What is stored, as `Bus.eventStorage` tells it. */
+export interface StoredEvents {
+  bytes: number;
+  messages: number;
+  /** Absent: the operator has taken the limit away. */
+  mostBytes?: number;
+  /** Verdicts by node. */
+  verdicts: ReadonlyMap<string, number>;
+}
+
+/** What is to be read for a decision: by a live read, so that nothing in it is older than the question. */
+export interface Reading {
+  readonly events?: true;
+  readonly leases?: readonly string[];
+  readonly jobs?: readonly string[];
+  readonly nodes?: readonly string[];
+  readonly incidents?: readonly string[];
+  readonly reservations?: true;
+  /** All of them: for what rests on one not being there. */
+  readonly workloads?: true;
+}

@@ -1,0 +1,135 @@
+import type { Entry } from '#bus';
+import {
+  defaultSettings,
+  MusterError,
+  RESERVATIONS_KEY,
+  type AlarmRecord,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeRecord,
+  type Reservations,
+  type WorkloadRecord,
+} from '#contracts';
+import type { InventoryStore } from '../store/inventory-store.js';
+
+/** One bucket in memory, with a view that follows at once. */
+export class MemoryTable<T> {
+  private readonly all = new Map<string, Entry<T>>();
+  private readonly listeners = new Set<(key: string, value: T | undefined) => void>();
+  private list: readonly Entry<T>[] | undefined;
+  live = true;
+  readonly unreadable = new Map<string, never>();
+
+  /** @param next the revision of the next write, over all tables */
+  constructor(private readonly next: () => number) {}
+
+  readonly view = this.asView();
+  readonly bucket = {
+    get: async (key: string) => Promise.resolve(this.all.get(key)),
+    read: async (key: string) => Promise.resolve(this.all.get(key)),
+    list: async () => Promise.resolve([...this.all.values()]),
+    create: async (key: string, value: T) => {
+      if (this.all.has(key)) throw new MusterError('REVISION_CONFLICT', `${key} exists`);
+      return Promise.resolve(this.set(key, value));
+    },
+    update: async (key: string, value: T, revision: number) => {
+      if (this.all.get(key)?.revision !== revision)
+        throw new MusterError('REVISION_CONFLICT', `${key} is not at ${revision}`);
+      return Promise.resolve(this.set(key, value));
+    },
+    delete: async (key: string, revision?: number) => {
+      if (revision !== undefined && this.all.get(key)?.revision !== revision)
+        throw new MusterError('REVISION_CONFLICT', `${key} is not at ${revision}`);
+      return Promise.resolve(this.set(key, undefined));
+    },
+    mutate: async (key: string, fn: (current: Entry<T> | undefined) => T | undefined | Promise<T | undefined>) => {
+      const current = this.all.get(key);
+      const value = await fn(current);
+      const isSame = value === undefined || JSON.stringify(value) === JSON.stringify(current?.value);
+      if (isSame) return { value: current?.value, revision: current?.revision ?? 0, changed: false };
+      return { value, revision: this.set(key, value), changed: true };
+    },
+  };
+
+  /** What stands there now, by key. */
+  get content(): Record<string, T> {
+    return Object.fromEntries([...this.all].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, e]) => [key, e.value]));
+  }
+
+  /** @returns the new revision */
+  set(key: string, value: T | undefined): number {
+    const revision = this.next();
+    if (value === undefined) this.all.delete(key);
+    else this.all.set(key, { key, value, revision });
+    this.list = undefined;
+    for (const listener of this.listeners) listener(key, value);
+    return revision;
+  }
+
+  private asView(): object {
+    const table = (): MemoryTable<T> => this;
+    return {
+      get live() {
+        return table().live;
+      },
+      unreadable: this.unreadable,
+      get: (key: string) => this.all.get(key),
+      entries: () => (this.list ??= [...this.all.values()]),
+      onChange: (fn: (key: string, value: T | undefined) => void) => {
+        this.listeners.add(fn);
+        return () => this.listeners.delete(fn);
+      },
+    };
+  }
+}
+
+/** The store of an inventory in memory, for specs of what decides and writes: nobody else writes, and time stands still. */
+export class MemoryStore {
+  private revision = 0;
+  private readonly next = (): number => (this.revision += 1);
+  readonly nodes = new MemoryTable<NodeRecord>(this.next);
+  readonly incidents = new MemoryTable<IncidentRecord>(this.next);
+  readonly jobs = new MemoryTable<JobRecord>(this.next);
+  readonly workloads = new MemoryTable<WorkloadRecord>(this.next);
+  readonly alarms = new MemoryTable<AlarmRecord>(this.next);
+  readonly reservations = new MemoryTable<Reservations>(this.next);
+  readonly leases = new MemoryTable<object>(this.next);
+  readonly clock = {
+    now: 0,
+    monotonicMs: (): number => this.clock.now,
+    wallMs: (): number => 1_000_000 + this.clock.now,
+  };
+  readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
+  readonly clusterSettings = defaultSettings('spec');
+  /** Kinds of what was told, in their order. */
+  readonly told: string[] = [];
+  /** What was logged above debug. */
+  readonly logged: string[] = [];
+  events: object = { bytes: 0, messages: 0, verdicts: new Map() };
+  readonly bus = {
+    log: {
+      debug: () => undefined,
+      info: (_facts: object, message: string) => void this.logged.push(message),
+      warn: (_facts: object, message: string) => void this.logged.push(message),
+      error: (_facts: object, message: string) => void this.logged.push(message),
+    },
+    emit: async (kind: string, key: string) => Promise.resolve(void this.told.push(`${kind} ${key}`)),
+    bucket: () => this.leases.bucket,
+    eventStorage: async () => Promise.resolve(this.events),
+    keepVerdicts: async (node: string, keep: number) => Promise.resolve(void this.told.push(`keep ${node} ${keep}`)),
+  };
+
+  get live(): boolean {
+    const { nodes, incidents, jobs, workloads, alarms, reservations } = this;
+    return [nodes, incidents, jobs, workloads, alarms, reservations].every((t) => t.live);
+  }
+
+  get held(): Reservations['held'] {
+    return this.reservations.content[RESERVATIONS_KEY]?.held ?? {};
+  }
+
+  /** As what is given a store is given one: it asks for no more than stands here. */
+  get asStore(): InventoryStore {
+    return this as unknown as InventoryStore;
+  }
+}

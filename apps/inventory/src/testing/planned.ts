@@ -1,0 +1,33 @@
+import type { AuditService } from '../store/audit.service.js';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { ClaimsService } from '../claims/claims.service.js';
+import { IntentWriter } from '../execute/intent-writer.js';
+import { PlanExecutor } from '../execute/plan-executor.js';
+import type { ServiceView } from '../nodes/service-view.js';
+import { NodeService } from '../nodes/node.service.js';
+import { ReservationBook } from '../operations/reservation-book.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
+import type { MemoryStore } from './memory-store.js';
+
+/** What carries out plans, on a store in memory; acts of persons are told of in `store.told`. */
+export function planExecutor(store: MemoryStore): PlanExecutor {
+  const inventory = store.asStore;
+  const fleets = new FleetSource(inventory);
+  const audit = {
+    of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
+      store.told.push(`${by} ${action} ${subject} ${detail}`);
+      return act();
+    },
+  } as unknown as AuditService;
+  // No claim is made here, for which alone it is asked.
+  const claims = new ClaimsService(inventory, new ReservationBook(inventory), {} as ServiceView);
+  const writer = new IntentWriter(
+    inventory,
+    fleets,
+    new NodeService(inventory),
+    claims,
+    new AlarmService(inventory),
+    audit,
+  );
+  return new PlanExecutor(inventory, fleets, writer);
+}
