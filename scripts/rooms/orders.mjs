@@ -40,11 +40,10 @@ export const orders = {
     verdicts reports
     power
     nodes
-    start-gates
+    node-state start-gates
     identity
     operations
     snapshot plan
-    node-state
     claims jobs returns checks
     agents
     node-requests node-files

@@ -7,6 +7,7 @@ import { ChecksModule } from './checks/checks.module.js';
 import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
 import { ConductorService } from './conductor/conductor.service.js';
+import { ExecuteModule } from './execute/execute.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
@@ -14,13 +15,13 @@ import { MonitorModule } from './monitor/monitor.module.js';
 import { NodeFilesModule } from './node-files/node-files.module.js';
 import { NodeRequestsModule } from './node-requests/node-requests.module.js';
 import { NodeStateModule } from './node-state/node-state.module.js';
-import { NodesModule } from './nodes/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlanModule } from './plan-view/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
+import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { StartGatesModule } from './start-gates/start-gates.module.js';
 import { StatusModule } from './status/status.module.js';
 import { StoreModule } from './store.module.js';
@@ -33,7 +34,6 @@ import { TokensModule } from './tokens/tokens.module.js';
     StoreModule,
     SettingsModule,
     TokensModule,
-    NodesModule,
     NodeStateModule,
     NodeRequestsModule,
     NodeFilesModule,
@@ -52,6 +52,8 @@ import { TokensModule } from './tokens/tokens.module.js';
     IncidentsModule,
     RecoveryModule,
     StartGatesModule,
+    SnapshotModule,
+    ExecuteModule,
     PlanModule,
     ConductorModule,
   ],

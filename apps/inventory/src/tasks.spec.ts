@@ -12,8 +12,17 @@ it('every concern that is written as a reconciler is in the list, once, under a 
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'));
   const written = sources.flatMap((text) => /class (\w+) implements Reconciler\b/.exec(text)?.[1] ?? []);
-  expect(tasks.map((t) => t.by.name).toSorted()).toEqual(written.toSorted());
+  expect(tasks.flatMap((t) => ('by' in t ? [t.by.name] : [])).toSorted()).toEqual(written.toSorted());
   expect(new Set(tasks.map((t) => t.name)).size).toBe(tasks.length);
+});
+
+it('every concern that is written as a plan is in the list, once', () => {
+  const sources = readdirSync(`${root}/plan`)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .map((file) => readFileSync(join(root, 'plan', file), 'utf8'));
+  const written = sources.flatMap((text) => /export const (\w+): Concern\b/.exec(text)?.[1] ?? []);
+  const listed = readFileSync(join(root, 'tasks.ts'), 'utf8').matchAll(/planned\('[^']+', (\w+),/g);
+  expect([...listed].map(([, name = '']) => name).toSorted()).toEqual(written.toSorted());
 });
 
 it('no task is woken by less than everything, nor runs less often than once a second', () => {

@@ -1,10 +1,8 @@
 import type { Type } from '@nestjs/common';
-import { DuplicateAlarmsReconciler } from './agents/duplicate-alarms.reconciler.js';
 import { KeyRotationReconciler } from './agents/key-rotation.reconciler.js';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { CheckAlarmsReconciler } from './checks/check-alarms.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
-import { ClaimExpiryReconciler } from './claims/claim-expiry.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { TokenGuardReconciler } from './conductor/token-guard.reconciler.js';
@@ -15,16 +13,20 @@ import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './incidents/incident.reconciler.js';
 import { PowerOrderReconciler } from './incidents/power-order.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
-import { JobRetentionReconciler } from './jobs/job-retention.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
 import { DetectionAlarmsReconciler } from './monitor/detection-alarms.reconciler.js';
-import { CordonEndReconciler } from './nodes/cordon-end.reconciler.js';
 import { EditForwardReconciler } from './node-requests/edit-forward.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
-import { VerdictRetentionReconciler } from './node-state/verdict-retention.reconciler.js';
-import { OrphanHoldsReconciler } from './operations/orphan-holds.reconciler.js';
 import { RollForwardReconciler } from './operations/roll-forward.reconciler.js';
 import { RecordsService } from './records/records.service.js';
+import { PlanExecutor } from './execute/plan-executor.js';
+import { claimExpiry } from './plan/claim-expiry.js';
+import type { Concern } from './plan/concern.js';
+import { cordonEnd } from './plan/cordon-end.js';
+import { duplicateAlarms } from './plan/duplicate-alarms.js';
+import { jobRetention } from './plan/job-retention.js';
+import { orphanHoldsEnd } from './plan/orphan-holds.js';
+import { verdictRetention } from './plan/verdict-retention.js';
 import { AbsenceReconciler } from './recovery/absence.reconciler.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
@@ -34,14 +36,20 @@ import { ReturnReconciler } from './returns/return.reconciler.js';
 import { StartGatesReconciler } from './start-gates/start-gates.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
-/** A concern, and the provider that drives it. */
-export interface TaskRow extends TaskPlan {
-  readonly by: Type<Reconciler>;
-}
+/** A concern, and what drives it: its plan, or a provider. */
+export type TaskRow = TaskPlan & ({ readonly plan: Concern<string> } | { readonly by: Type<Reconciler> });
 
 const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity']): TaskRow => ({
   name,
   by,
+  watches: EVERYTHING,
+  periodMs: PERIOD_MS,
+  severity,
+});
+
+const planned = (name: string, plan: Concern<string>, severity: TaskPlan['severity']): TaskRow => ({
+  name,
+  plan,
   watches: EVERYTHING,
   periodMs: PERIOD_MS,
   severity,
@@ -53,22 +61,22 @@ const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity'])
  */
 export const tasks: readonly TaskRow[] = [
   row('token-guard', TokenGuardReconciler, 'critical'),
-  row('verdict-retention', VerdictRetentionReconciler, 'warning'),
-  row('duplicate-alarms', DuplicateAlarmsReconciler, 'warning'),
+  planned('verdict-retention', verdictRetention, 'warning'),
+  planned('duplicate-alarms', duplicateAlarms, 'warning'),
   row('datagram-keys', KeyRotationReconciler, 'warning'),
-  row('orphan-holds', OrphanHoldsReconciler, 'warning'),
+  planned('orphan-holds', orphanHoldsEnd, 'warning'),
   row('detection-alarms', DetectionAlarmsReconciler, 'warning'),
   row('dead-work', DeadWorkReconciler, 'warning'),
   row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
   row('incident-events', IncidentTeller, 'warning'),
   row('job-settlement', JobSettlementReconciler, 'critical'),
-  row('job-retention', JobRetentionReconciler, 'warning'),
+  planned('job-retention', jobRetention, 'warning'),
   row('check-alarms', CheckAlarmsReconciler, 'warning'),
   row('records', RecordsService, 'warning'),
   row('drivers', DriverReconciler, 'warning'),
   row('power-identity', IdentityReconciler, 'warning'),
-  row('cordon-end', CordonEndReconciler, 'warning'),
-  row('claim-expiry', ClaimExpiryReconciler, 'warning'),
+  planned('cordon-end', cordonEnd, 'warning'),
+  planned('claim-expiry', claimExpiry, 'warning'),
   row('verdict-catch-up', VerdictCatchUpReconciler, 'critical'),
   row('revocations', RevocationReconciler, 'warning'),
   row('edit-forward', EditForwardReconciler, 'warning'),
@@ -88,5 +96,9 @@ export const tasks: readonly TaskRow[] = [
 ];
 
 /** The list, each with what drives it. */
-export const tasksBy = (provide: (by: Type<Reconciler>) => Reconciler): Task[] =>
-  tasks.map(({ by, ...plan }) => ({ ...plan, reconciler: provide(by) }));
+export const tasksBy = (provide: <T extends object>(by: Type<T>) => T): Task[] =>
+  tasks.map((task) => {
+    const { name, watches, periodMs, severity } = task;
+    const reconciler = 'plan' in task ? provide(PlanExecutor).drive(task.plan) : provide(task.by);
+    return { name, watches, periodMs, severity, reconciler };
+  });

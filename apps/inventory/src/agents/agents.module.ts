@@ -4,7 +4,6 @@ import { AgentTokensService } from './agent-tokens.service.js';
 import { AgentUsers } from './agent-users.js';
 import { AgentsController } from './agents.controller.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
-import { DuplicateAlarmsReconciler } from './duplicate-alarms.reconciler.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { KeyRotationReconciler } from './key-rotation.reconciler.js';
 import { PeerListService } from './peer-list.service.js';
@@ -18,7 +17,6 @@ import { RevocationService } from './revocation.service.js';
     AgentTokensService,
     AgentUsers,
     DatagramKeysService,
-    DuplicateAlarmsReconciler,
     EnrolmentService,
     KeyRotationReconciler,
     PeerListService,

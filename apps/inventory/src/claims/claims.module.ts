@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { ClaimExpiryReconciler } from './claim-expiry.reconciler.js';
 import { ClaimsController } from './claims.controller.js';
 import { ClaimsService } from './claims.service.js';
 
 @Module({
   controllers: [ClaimsController],
-  providers: [ClaimsService, ClaimExpiryReconciler],
+  providers: [ClaimsService],
   exports: [ClaimsService],
 })
 export class ClaimsModule {}

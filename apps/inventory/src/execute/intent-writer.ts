@@ -48,9 +48,6 @@ export class IntentWriter {
           c.check();
           return i.decide(now, at);
         });
-      case 'raise-alarm':
-        await this.alarms.raise(i.code, i.subject, i.severity, i.reason);
-        return true;
       case 'clear-alarm':
         await this.alarms.clear(i.code, i.subject);
         return true;

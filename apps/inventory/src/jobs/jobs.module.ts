@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { JobRetentionReconciler } from './job-retention.reconciler.js';
 import { JobSettlementReconciler } from './job-settlement.reconciler.js';
 import { JobsController } from './jobs.controller.js';
 import { OperationsModule } from '../operations/operations.module.js';
@@ -8,7 +7,7 @@ import { JobsService } from './jobs.service.js';
 @Module({
   imports: [OperationsModule],
   controllers: [JobsController],
-  providers: [JobsService, JobSettlementReconciler, JobRetentionReconciler],
+  providers: [JobsService, JobSettlementReconciler],
   exports: [JobsService],
 })
 export class JobsModule {}

@@ -3,18 +3,10 @@ import { DegradedClock } from './degraded-clock.js';
 import { FleetEvents } from './fleet-events.js';
 import { VerdictCatchUpReconciler } from './verdict-catch-up.reconciler.js';
 import { VerdictConsumer } from './verdict.consumer.js';
-import { VerdictRetentionReconciler } from './verdict-retention.reconciler.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
-  providers: [
-    DegradedClock,
-    FleetEvents,
-    VerdictCatchUpReconciler,
-    VerdictConsumer,
-    VerdictRetentionReconciler,
-    VerdictService,
-  ],
+  providers: [DegradedClock, FleetEvents, VerdictCatchUpReconciler, VerdictConsumer, VerdictService],
   exports: [FleetEvents],
 })
 export class NodeStateModule {}

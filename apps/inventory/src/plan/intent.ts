@@ -1,4 +1,4 @@
-import type { AlarmRecord, AlarmCode, ClaimRecord, JobRecord, NodeRecord } from '#contracts';
+import type { AlarmCode, ClaimRecord, JobRecord, NodeRecord } from '#contracts';
 import type { About } from '../conductor/task.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 
@@ -64,14 +64,6 @@ export interface ExpireClaim extends Intended {
   decide(now: ClaimRecord, at: Moment): boolean;
 }
 
-/** Its words are the reason. */
-export interface RaiseAlarm extends Intended {
-  readonly do: 'raise-alarm';
-  readonly code: AlarmCode;
-  readonly subject: string;
-  readonly severity: AlarmRecord['severity'];
-}
-
 export interface ClearAlarm extends Intended {
   readonly do: 'clear-alarm';
   readonly code: AlarmCode;
@@ -86,4 +78,4 @@ export interface KeepVerdicts extends Intended {
 }
 
 /** What a plan wants done: data, and nothing is done by making it. */
-export type Intent = ChangeNode | CreateJob | DeleteJob | ExpireClaim | RaiseAlarm | ClearAlarm | KeepVerdicts;
+export type Intent = ChangeNode | CreateJob | DeleteJob | ExpireClaim | ClearAlarm | KeepVerdicts;

@@ -38,7 +38,7 @@ export class FleetSource {
    */
   async read(r: Reading): Promise<Fleet> {
     const { store } = this;
-    const [events, leases, jobs, nodes, incidents, reservations, workloads] = await Promise.all([
+    const [events, leases, jobs, nodes, incidents, reservations] = await Promise.all([
       r.events && store.bus.eventStorage(),
       each(r.leases, async (name) => (await store.bus.bucket<LeaseRecord>('leases').read(name))?.revision ?? 0),
       each(r.jobs, async (id) => {
@@ -48,7 +48,6 @@ export class FleetSource {
       each(r.nodes, (name) => store.nodes.bucket.get(name)),
       each(r.incidents, (name) => store.incidents.bucket.get(name)),
       each(r.reservations && [RESERVATIONS_KEY], (key) => store.reservations.bucket.get(key)),
-      r.workloads && store.workloads.bucket.list(),
     ]);
     const fleet = this.now({ leases, ...(events !== undefined && { events }) });
     return {
@@ -57,7 +56,6 @@ export class FleetSource {
       nodes: fleet.nodes.with(nodes),
       incidents: fleet.incidents.with(incidents),
       reservations: fleet.reservations.with(reservations),
-      workloads: workloads === undefined ? fleet.workloads : new Records(workloads, fleet.workloads.unreadable),
     };
   }
 

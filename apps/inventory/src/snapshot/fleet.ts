@@ -56,6 +56,4 @@ export interface Reading {
   readonly nodes?: readonly string[];
   readonly incidents?: readonly string[];
   readonly reservations?: true;
-  /** All of them: for what rests on one not being there. */
-  readonly workloads?: true;
 }

@@ -11,10 +11,10 @@ export const admit: readonly Mutant[] = [
   },
   {
     name: 'a job is called lost while its worker renews its lease',
-    file: 'apps/inventory/src/operations/orphan-holds.reconciler.ts',
-    symbol: 'OrphanHoldsReconciler.reconcile',
-    operation: { replace: '`${o.job}/${await this.leaseOf(o.job)}`', with: 'o.job' },
-    specs: ['apps/inventory/src/operations/orphan-holds.spec.ts'],
+    file: 'apps/inventory/src/plan/orphan-holds.ts',
+    symbol: 'keyOf',
+    operation: { replace: '`${job}/${answers.leases.get(leaseOf(job)) ?? 0}`', with: '`${job}/0`' },
+    specs: ['apps/inventory/src/plan/orphan-holds.spec.ts'],
   },
   {
     name: 'a node that is held is admitted again',
