@@ -50,9 +50,9 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     return this.lease.held;
   }
 
-  /** How the tasks go, or went, in this process. */
-  ownTasks(): TaskView[] {
-    return this.executor.list();
+  /** Tasks of this process of which something fails. */
+  failingTasks(): TaskView[] {
+    return this.executor.failing();
   }
 
   /** How the tasks go, by whoever holds the lease; undefined: nobody answers. */
@@ -117,12 +117,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     const { incidents, jobs } = this.store;
     if (!incidents.view.live || !jobs.view.live) return undefined;
     // Asked for before each run of each task. Before changes are followed it is looked for each time.
-    const token =
-      this.highest?.token ??
-      conductorFloor(
-        incidents.view.entries().map((e) => e.value),
-        jobs.view.entries().map((e) => e.value),
-      );
+    const token = this.highest?.token ?? conductorFloor(incidents.view.values(), jobs.view.values());
     if (this.unsubscribe !== undefined) this.highest = { token };
     return token;
   }

@@ -327,6 +327,7 @@ describe('the executor', () => {
     expect(world.sut.list()).toEqual([
       { ...shown, lastRun: 1_002_000, lastMs: 7, errors: 3, errorsForMs: 2993, lastError },
     ]);
+    expect(world.sut.failing()).toEqual(world.sut.list());
     isBroken = false;
     world.sut.wakeAll();
     await vi.advanceTimersByTimeAsync(5);
@@ -335,6 +336,7 @@ describe('the executor', () => {
     expect(world.sut.list()).toEqual([
       { ...shown, lastRun: 1_003_000, lastMs: 7, errors: 0, errorsForMs: 0, lastError },
     ]);
+    expect(world.sut.failing()).toEqual([]);
   });
 
   it('shows the part that has failed for longest, forgets one that is tried no more, and begins anew each term', async () => {

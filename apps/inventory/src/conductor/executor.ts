@@ -52,6 +52,11 @@ export class Executor {
     return this.entries.map((e) => e.record.view());
   }
 
+  /** How those go of which something has failed and not succeeded since: none, on most days. */
+  failing(): TaskView[] {
+    return this.entries.filter((e) => e.record.fails).map((e) => e.record.view());
+  }
+
   /** Periods of its tasks, ms, each once. */
   get periods(): number[] {
     return [...new Set(this.entries.map((e) => e.task.periodMs))];

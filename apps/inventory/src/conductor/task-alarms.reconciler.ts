@@ -21,7 +21,7 @@ export class TaskAlarmsReconciler implements Reconciler {
     if (this.term?.token !== c.token) this.term = { token: c.token, began: c.now };
     if (!this.store.alarms.view.live) return;
     const termMs = c.now - this.term.began;
-    const tasks = this.conductor.ownTasks();
+    const tasks = this.conductor.failingTasks();
     await keepAlarms(
       this.alarms,
       ['task-failing'],

@@ -17,6 +17,7 @@ export function taskAlarms(tasks: readonly TaskView[]): WantedAlarm[] {
 /**
  * Whether it is known that a task fails no more: a new conductor has seen it fail no more for as long as it would have
  * taken to tell, and for that long the word of the one before stands.
+ * @param tasks those that fail, at least
  * @param termMs age of the term
  */
 export const isOver = (task: string, tasks: readonly TaskView[], termMs: number): boolean =>
