@@ -59,6 +59,7 @@ export class PlayedMonitor {
   /** Node → the boot that its own reports last named. */
   private readonly boots = new Map<string, string>();
   private nodes: KvView<NodeRecord> | undefined;
+  private counted: { of: readonly NodeRecord[]; names: readonly string[] } | undefined;
   private epoch = 1;
   private seq = 0;
   private away = 0;
@@ -116,9 +117,12 @@ export class PlayedMonitor {
     return this.p.bus.clock.monotonicMs();
   }
 
-  private get members(): string[] {
-    const records = this.nodes?.entries().map((e) => e.value) ?? [];
-    return records.filter(isMember).map((n) => n.name);
+  /** Looked up again only where a record has changed: it is asked for at each look at each machine. */
+  private get members(): readonly string[] {
+    const of = this.nodes?.values();
+    if (of === undefined) return [];
+    if (this.counted?.of !== of) this.counted = { of, names: of.filter(isMember).map((n) => n.name) };
+    return this.counted.names;
   }
 
   private get reporters(): string[] {
