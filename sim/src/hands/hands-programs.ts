@@ -16,6 +16,7 @@ import type { PlayedServer } from '../nats/played-server.js';
 import type { Life } from '../process/life.js';
 import { mortalLog, mortalWire } from '../process/mortal-ports.js';
 import { playedConfig } from '../process/played-config.js';
+import { sharedRecords } from '../process/shared-records.js';
 import type { Running } from '../process/sim-process.js';
 import { SeededRandom } from '../time/seeded-random.js';
 import { VirtualClock } from '../time/virtual-clock.js';
@@ -62,6 +63,7 @@ export class HandsPrograms {
   /** Of each process the last one. */
   readonly connections = new Map<string, PlayedConnection>();
   private readonly held = new Map<string, Lease>();
+  private readonly decode = sharedRecords();
 
   constructor(private readonly p: HandsProgramsParts) {}
 
@@ -168,7 +170,8 @@ export class HandsPrograms {
     const clock = new VirtualClock(this.p.time, { name });
     const random = this.random();
     const client = clientOf(this.p.server, name, clock, random);
-    return new Bus({ name, wire: client.wire, messages: client.messages, clock, random, log: silentLog });
+    const { wire, messages } = client;
+    return new Bus({ name, wire, messages, clock, random, log: silentLog, decode: this.decode });
   }
 
   /** Of a process that may die at each call. */
@@ -184,6 +187,7 @@ export class HandsPrograms {
       clock: life.clock,
       random,
       log: this.logOf(life.process),
+      decode: this.decode,
     });
   }
 

@@ -1,0 +1,23 @@
+import { decode, type BucketName, type Decoded } from '#contracts';
+
+/**
+ * Records as all processes of one world read them: what stands under a key is decoded once, and not by each of its ten
+ * readers. As they have it together nobody may change it: it is frozen, and who tries is told by the engine.
+ */
+export function sharedRecords(): (bucket: BucketName, key: string, stored: string) => Decoded {
+  const newest = new Map<string, { stored: string; decoded: Decoded }>();
+  return (bucket, key, stored) => {
+    const at = `${bucket}/${key}`;
+    const known = newest.get(at);
+    if (known?.stored === stored) return known.decoded;
+    const decoded = frozen(decode(bucket, key, stored));
+    newest.set(at, { stored, decoded });
+    return decoded;
+  };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}
