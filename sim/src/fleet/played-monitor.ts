@@ -1,4 +1,4 @@
-import type { Bus, KvView } from '#bus';
+import type { Bus, Entry, KvView } from '#bus';
 import {
   BEACON_PERIOD_MS,
   DetectionProfiles,
@@ -59,7 +59,7 @@ export class PlayedMonitor {
   /** Node → the boot that its own reports last named. */
   private readonly boots = new Map<string, string>();
   private nodes: KvView<NodeRecord> | undefined;
-  private counted: { of: readonly NodeRecord[]; names: readonly string[] } | undefined;
+  private counted: { of: readonly Entry<NodeRecord>[]; names: readonly string[] } | undefined;
   private epoch = 1;
   private seq = 0;
   private away = 0;
@@ -119,9 +119,9 @@ export class PlayedMonitor {
 
   /** Looked up again only where a record has changed: it is asked for at each look at each machine. */
   private get members(): readonly string[] {
-    const of = this.nodes?.values();
+    const of = this.nodes?.entries();
     if (of === undefined) return [];
-    if (this.counted?.of !== of) this.counted = { of, names: of.filter(isMember).map((n) => n.name) };
+    if (this.counted?.of !== of) this.counted = { of, names: of.filter((e) => isMember(e.value)).map((e) => e.key) };
     return this.counted.names;
   }
 

@@ -117,7 +117,12 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     const { incidents, jobs } = this.store;
     if (!incidents.view.live || !jobs.view.live) return undefined;
     // Asked for before each run of each task. Before changes are followed it is looked for each time.
-    const token = this.highest?.token ?? conductorFloor(incidents.view.values(), jobs.view.values());
+    const token =
+      this.highest?.token ??
+      conductorFloor(
+        incidents.view.entries().map((e) => e.value),
+        jobs.view.entries().map((e) => e.value),
+      );
     if (this.unsubscribe !== undefined) this.highest = { token };
     return token;
   }
