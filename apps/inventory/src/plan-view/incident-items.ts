@@ -62,12 +62,15 @@ function openItem(p: IncidentPreview, f: PlanFacts): PlanItem {
   // A verdict that ends it ends it in every mode.
   const does = would && step.do === p.step.do && acts ? 'acts' : would ? 'would' : acts ? 'acts' : 'waits';
   const said = stepText(step, node, does === 'would');
+  // It is asked anew whose its devices are: what stopped it stands until that is known.
+  const stopped = step.do === 'wait' && step.by === 'identity' ? p.incident.gate : undefined;
   const work = step.do === 'ask-permit' ? workText(f, node, does === 'would') : '';
   return {
     ...base,
     does,
     next: said.next,
-    reason: `${said.reason}${work}${does === 'would' ? ' The mode is observe.' : ''}`,
+    reason: `${said.reason}${work}${stopped === undefined ? '' : ` Until then it stays at gate ${stopped}.`}${does === 'would' ? ' The mode is observe.' : ''}`,
+    ...(stopped !== undefined && { gate: stopped }),
     ...(step.do === 'suppress' && { gate: step.gate.gate, ...figuresOf(step.gate.gate, p.facts) }),
     ...(step.do === 'wait' && step.by === 'quarantine' && { figures: [quarantineFigure(step.leftMs ?? 0)] }),
     again: againOf(step, p.facts, f),

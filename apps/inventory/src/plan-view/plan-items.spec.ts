@@ -168,6 +168,18 @@ describe('the plan of a random fleet', () => {
       }),
     );
   });
+
+  it('names the gate at which an incident was stopped while its power devices are asked again whose they are', () => {
+    const incident = anIncident('n-0', { phase: 'suppressed', gate: 'BRAKE' });
+    const reason = 'Whose its power devices are is being read.';
+    const step = { do: 'wait' as const, by: 'identity' as const, reason };
+    const [item] = planItems({ ...empty, incidents: { opening: [], open: [{ incident, step }] } });
+    expect(item).toMatchObject({
+      does: 'waits',
+      gate: 'BRAKE',
+      reason: `${reason} Until then it stays at gate BRAKE.`,
+    });
+  });
 });
 
 const empty: PlanFacts = {
