@@ -39,6 +39,8 @@ export type FleetEvent = At &
     | { kind: 'monitor-away'; forMs: number }
     | { kind: 'bmc'; node: string; mood: BmcMood; takesMs?: number }
     | { kind: 'cut-off'; process: string; forMs: number; silentMs: number } /** Its way to NATS. */
+    /** What it sends reaches NATS when that is over, also what it has given up since. */
+    | { kind: 'held-up'; process: string; forMs: number; silentMs: number }
     | { kind: 'order'; order: Order }
     /** So long after the incident of a node is first in that phase. */
     | { kind: 'after'; phase: IncidentPhase; node: string; inMs: number; does: FleetEvent }
@@ -156,6 +158,7 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
       crash: 4,
       pause: 3,
       'cut-off': 3,
+      'held-up': 3,
       'server-restart': 0.7,
       order: 6,
     })
@@ -163,7 +166,7 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
     case 'death':
       return [{ kind: 'death', at, node }, ...drawAround(dice, h, at, node)];
     case 'hang':
-      return [{ kind: 'hang', at, node, forMs }, ...drawAround(dice, h, at, node)];
+      return [{ kind: 'hang', at, node, forMs }, ...drawError(dice, h, at, node), ...drawAround(dice, h, at, node)];
     case 'reset':
       return [{ kind: 'reset', at, node }];
     case 'storm': {
@@ -174,7 +177,11 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
       ];
     }
     case 'cut':
-      return [{ kind: 'cut', at, nodes: [node], forMs, everyMs: 0 }, ...drawAround(dice, h, at, node)];
+      return [
+        { kind: 'cut', at, nodes: [node], forMs, everyMs: 0 },
+        ...drawError(dice, h, at, node),
+        ...drawAround(dice, h, at, node),
+      ];
     case 'unplugged':
       return [{ kind: 'unplugged', at, node, forMs }];
     case 'ends':
@@ -196,6 +203,8 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
       return [{ kind: 'pause', at, process, forMs: Math.min(forMs, 15_000) }];
     case 'cut-off':
       return [{ kind: 'cut-off', at, process, forMs: Math.min(forMs, 15_000), silentMs: dice.roll() * 2_500 }];
+    case 'held-up':
+      return [{ kind: 'held-up', at, process, ...drawHeldUp(dice) }];
     case 'server-restart':
       return [{ kind: 'server-restart', at, forMs: Math.min(forMs, 3_000) }];
     case 'order':
@@ -206,11 +215,35 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
 const drawProcess = (dice: Dice, h: FleetHistory): string =>
   dice.maybeOf(['the conductor', 'the leader', ...h.inventories, ...h.fencers, ...h.provisioners]) as string;
 
+/** A lease changes hands in 6 s: what comes after that comes from who has led before. */
+const drawHeldUp = (dice: Dice): { forMs: number; silentMs: number } => ({
+  forMs: dice.of([1_000, 8_000, 12_000]) * (0.5 + dice.roll()),
+  silentMs: 2_000 + dice.roll() * 1_500,
+});
+
 function drawMood(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
   const mood = dice.of(['slow', 'slow', 'lagging', 'mute', 'lying', 'unreadable', 'refusing', 'dead']);
   return [
     { kind: 'bmc', at, node, mood },
     { kind: 'bmc', at: Math.min(h.quietFrom, at + 10_000 + dice.roll() * 40_000), node, mood: 'well' },
+  ];
+}
+
+/** Its BMC is dead, and a person takes a machine for down that will be heard again. */
+function drawError(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
+  if (!dice.chance(0.15)) return [];
+  const order: Order = { what: 'confirm', node };
+  return [
+    { kind: 'bmc', at: Math.max(BEGUN_MS, at - 100), node, mood: 'dead' },
+    {
+      kind: 'after',
+      at: 0,
+      phase: dice.of(['fencing', 'failed']),
+      node,
+      inMs: dice.roll() * 3_000,
+      does: { kind: 'order', at: 0, order },
+    },
+    { kind: 'bmc', at: Math.min(h.quietFrom, at + 20_000 + dice.roll() * 30_000), node, mood: 'well' },
   ];
 }
 
@@ -232,6 +265,9 @@ function drawAround(dice: Dice, h: FleetHistory, at: number, node: string): Flee
     { kind: 'crash', at: 0, process },
     { kind: 'pause', at: 0, process, forMs },
     { kind: 'cut-off', at: 0, process, forMs, silentMs: dice.roll() * 2_500 },
+    { kind: 'held-up', at: 0, process: dice.of(['the conductor', 'the leader']), ...drawHeldUp(dice) },
+    // Its power is gone for a moment, and it boots anew when it is back.
+    { kind: 'unplugged', at: 0, node, forMs: 50 + dice.roll() * 2_500 },
     { kind: 'order', at: 0, order: { what: dice.of(['confirm', 'cancel', 'cordon', 'delete']), node } },
     { kind: 'order', at: 0, order: { what: 'pause', forMs } },
   ];

@@ -2,6 +2,7 @@ import {
   isEndedJob,
   isOpenIncident,
   PERMITS_KEY,
+  POWER_QUARANTINE_MS,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
   type AlarmRecord,
@@ -14,9 +15,13 @@ import {
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
-import { HandsOracle, HandsRules, type HandsOracleParts } from '../hands/hands-oracle.js';
+import { lastOff, offMark } from '#domain/power/quarantine.js';
+import type { Sender } from '../nats/played-server.js';
+import { HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
+import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
+import { kindOf, Writers } from './writers.js';
 
 export const FleetRules = {
   ...HandsRules,
@@ -25,11 +30,14 @@ export const FleetRules = {
     'nothing starts elsewhere before the machine that it ran on was off or booted anew, or a person has confirmed it',
   'storm-off': 'no off in a storm that heals, but past it by a person',
   'off-after-order': 'no intent is written after a cancel, a confirm or a deletion was acknowledged',
+  'on-in-quarantine': 'nothing is powered on while an off that was given may still be carried out',
   'cleaned-under-work': 'no cleanup of a node on which something runs',
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
   'held-for-ever': 'with faults over, no node is held by a job that has ended',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
   'plan-silent': 'with faults over, the plan names each gate, hold and lack of room that stands against something',
+  'on-told-early': 'a machine is told as powered on only where it is on',
+  'alarm-untrue': 'with faults over, no alarm stands that is not so',
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
 } as const;
 export type FleetRule = keyof typeof FleetRules;
@@ -54,6 +62,11 @@ interface Obstacle {
   subject: string;
   node: string | undefined;
 }
+
+/** Reads of one proof are not so far apart, ms. */
+const SECOND_READ_MS = 4_000;
+/** What is so little past the end of the quarantine, ms, is right at it. */
+const JUST_OVER_MS = 1_000;
 
 /** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
 const planned = /^(gate |collateral|alarm (no-room|workload-held)|a held return)/;
@@ -82,7 +95,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly storms: Storm[] = [];
   /** Incident → when it was written first. */
   private readonly begunMs = new Map<string, number>();
-  private readonly lastReads = new Map<string, ReadOutcome['told']>();
+  private readonly lastReads = new Map<string, { told: ReadOutcome['told']; fencer: string; atMs: number }>();
+  /** Node → its last `off` as it stands in the record, and since when. */
+  private readonly offs = new Map<string, { mark: string; sinceMs: number }>();
+  private readonly writers = new Writers();
+  /** Buckets that somebody has made anew. */
+  private readonly anew = new Set<string>();
   private readonly records = {
     nodes: new Map<string, NodeRecord>(),
     workloads: new Map<string, WorkloadRecord>(),
@@ -133,6 +151,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i?.phase === 'fencing' || i?.phase === 'failed') this.probe('a return during a fencing');
   }
 
+  refusedStale(): void {
+    this.probe('a stale generation at a host');
+  }
+
+  override madeAnew(bucket: string): void {
+    super.madeAnew(bucket);
+    this.anew.add(bucket);
+  }
+
   private judgeStart(node: string, workload: string): void {
     const last = this.lastRuns.get(workload);
     if (last === undefined || last.node === node) return;
@@ -146,16 +173,42 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** A process ends, whichever way. */
   programEnded(service: string): void {
-    for (const { phase } of this.incidents.values())
-      if (phase === 'fencing' || phase === 'fenced' || phase === 'recovering')
-        this.probe(`${service} ends while an incident is ${phase}`);
+    for (const i of this.incidents.values())
+      if (isOpenIncident(i)) this.probe(`${service} ends while an incident is ${i.phase}`);
+  }
+
+  /** A write that the server has refused, since somebody else had written. */
+  writeRefused(bucket: string, key: string, from: Sender): void {
+    // By such a write, which is always refused, each program asks at its start whether the stream answers.
+    if (key === '=') return;
+    this.probe(`a compare-and-set is lost: ${bucket}`);
+    if (bucket === 'leases') return;
+    const { isLate, ofTwoConductors } = this.writers.factsOf(`${bucket}/${key}`, from);
+    if (isLate) this.probe(`a late write is refused: ${kindOf(from.client)}`);
+    if (ofTwoConductors) this.probe(`two conductors write one record: ${bucket}`);
+  }
+
+  /** A write that the server has taken. */
+  writeTaken(bucket: string, key: string, from: Sender): void {
+    if (bucket === 'leases') return this.writers.leads(key, this.holderOf(key), this.now());
+    if (this.writers.factsOf(`${bucket}/${key}`, from).isLate)
+      this.probe(`a late write is taken: ${kindOf(from.client)}`);
+    this.writers.wrote(`${bucket}/${key}`, from);
+  }
+
+  /** A program has said that an act of its own has failed so. */
+  coded(process: string, code: string): void {
+    if (code === 'STALE_TOKEN') this.probe(`a stale token at ${kindOf(process)}`);
+    if (code === 'LEASE_LOST') this.probe(`an act is ended by its lost lease: ${kindOf(process)}`);
   }
 
   override readEnded(node: string, fencer: string, outcome: ReadOutcome): void {
     super.readEnded(node, fencer, outcome);
     const before = this.lastReads.get(node);
-    if (before === 'off' && outcome.told === 'on') this.probe('a second read disagrees');
-    this.lastReads.set(node, outcome.told);
+    const isProof = this.incidents.get(node)?.phase === 'fencing' && before?.fencer === fencer;
+    const isSecond = isProof && this.now() - before.atMs < SECOND_READ_MS;
+    if (isSecond && before.told === 'off' && outcome.told === 'on') this.probe('a second read disagrees');
+    this.lastReads.set(node, { told: outcome.told, fencer, atMs: this.now() });
   }
 
   /** They are cut off together, and will come back by themselves. */
@@ -178,6 +231,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   override commandSent(node: string, c: SentCommand): void {
     super.commandSent(node, c);
+    if (c.verb === 'on') this.onSent(node, c);
     const i = this.incidents.get(node);
     if (c.verb !== 'off' || i === undefined || i.cause === 'manual' || i.released !== undefined) return;
     const begunMs = this.begunMs.get(i.id) ?? 0;
@@ -189,9 +243,27 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.violate('storm-off', `${c.fencer} gave off to ${node}, ${forMs} ms into a storm of ${storm.nodes.size}`);
   }
 
+  private onSent(node: string, { fencer, begunMs }: SentCommand): void {
+    // What is read from now on is of after it.
+    this.lastReads.delete(node);
+    const off = this.offs.get(node);
+    if (off === undefined) return;
+    const forMs = begunMs - off.sinceMs;
+    // The clock of a host may gain so much on ours.
+    const overMs = forMs - POWER_QUARANTINE_MS * SLOWEST;
+    if (overMs < 0)
+      this.violate(
+        'on-in-quarantine',
+        `${fencer} gave on to ${node} ${Math.round(forMs)} ms after the last word of an off`,
+      );
+    else if (overMs < JUST_OVER_MS) this.probe('powered on right as the quarantine ends');
+  }
+
   override stored(bucket: string, key: string, text: string, revision: number): void {
     const before = bucket === 'incidents' ? this.incidents.get(key) : undefined;
     super.stored(bucket, key, text, revision);
+    if (bucket === 'jobs' && this.jobs.get(key)?.outranked !== undefined)
+      this.probe('a job of a conductor that was replaced is refused');
     if (bucket === 'incidents' && text !== '') this.incidentWritten(key, before);
     else if (bucket === 'nodes') keep(this.records.nodes, key, text);
     else if (bucket === 'workloads') keep(this.records.workloads, key, text);
@@ -214,6 +286,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i === undefined) return;
     if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
     if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
+    this.judgeOnTold(node, i, before);
+    const mark = offMark(i);
+    if (lastOff(i) !== undefined && this.offs.get(node)?.mark !== mark)
+      this.offs.set(node, { mark, sinceMs: this.now() });
+    if (i.contradiction !== undefined && before?.contradiction?.at !== i.contradiction.at)
+      this.probe(`a contradiction voids a proof: ${i.contradiction.proof?.kind ?? 'none'}`);
     if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) {
       this.judgeIntents(node, i, before.commands.length);
       return;
@@ -224,6 +302,17 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (before?.phase === 'recovering' && before.id !== i.id) this.probe('another incident during a recovery');
     this.judgeIntents(node, i, before?.id === i.id ? before.commands.length : 0);
     this.f.phase(i.phase, node);
+  }
+
+  private judgeOnTold(node: string, i: IncidentRecord, before: IncidentRecord | undefined): void {
+    const known = before?.id === i.id ? before : undefined;
+    const bySystem = i.powerOn?.ok === true && known?.powerOn?.ok !== true;
+    const byOrder = i.order?.action === 'on' && i.order.ok === true && known?.order?.ok !== true;
+    if (!bySystem && !byOrder) return;
+    const chassis = this.f.chassis.get(node);
+    const byHand = chassis?.changes.at(-1)?.by === 'by hand';
+    if (chassis?.on === true || byHand) this.probe('told as powered on');
+    else this.violate('on-told-early', `${node} is told as powered on, and is off`);
   }
 
   private judgeIntents(node: string, i: IncidentRecord, known: number): void {
@@ -251,15 +340,22 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** What stands against something is in the plan, by its true reason. */
   judgePlan(items: readonly PlanItem[]): void {
-    const isTold = ({ name, subject, node }: Obstacle): boolean => {
-      const about = items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
+    const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
+      items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
+    const isTold = ({ name, subject }: Obstacle, about: readonly PlanItem[]): boolean => {
       const gate = /^gate (.*)$/.exec(name)?.[1];
-      return gate === undefined ? about.length > 0 : about.some((i) => i.gate === gate || i.does === 'would');
+      if (gate === undefined) return about.length > 0;
+      // Its verdict may be of this moment, and its record of the moment before.
+      const isBack = this.f.hosts.get(subject)?.speaks === true;
+      return about.some((i) => i.gate === gate || i.does === 'would' || (i.does === 'acts' && isBack));
     };
     this.unsettled((o) => {
       if (!planned.test(o.name)) return;
       this.probe(`named by the plan: ${o.name}`);
-      if (!isTold(o)) this.violate('plan-silent', `${o.subject} is stopped by ${o.name}, and the plan does not say so`);
+      const about = itemsOf(o);
+      const said = about.map((i) => `${i.does} ${i.next}: ${i.reason}`).join(' ');
+      if (!isTold(o, about))
+        this.violate('plan-silent', `${o.subject} is stopped by ${o.name}, and the plan says: ${said || 'nothing'}`);
     });
   }
 
@@ -275,11 +371,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
     for (const [node, hold] of Object.entries(this.reservations?.held ?? {})) {
       const job = hold.job === undefined ? undefined : this.jobs.get(hold.job);
+      if (hold.job !== undefined && job === undefined)
+        found.push(['held-for-ever', `${node} is held by ${hold.job}, of which there is no record`]);
       if (job !== undefined && isEndedJob(job))
         found.push(['held-for-ever', `${node} is held by ${job.id}, which is ${job.status}`]);
     }
     const blind = this.blindForNothing();
     if (blind !== undefined) found.push(['blind-for-ever', blind]);
+    for (const a of this.records.alarms.values())
+      if (a.cleared === undefined && !isAlarmTrue(a.code, a.subject, this.alarmWorld))
+        found.push(['alarm-untrue', `${a.code} of ${a.subject}: ${a.message}`]);
     for (const i of this.incidents.values()) {
       const stuck = this.stuckIncident(i, names);
       if (stuck !== undefined) found.push(['incident-stuck', stuck]);
@@ -292,6 +393,21 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     }
     return found;
   }
+
+  private readonly alarmWorld: AlarmWorld = {
+    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
+    isHung: (node) => this.f.hosts.get(node)?.isHung === true,
+    isDrifted: (node) => this.f.hosts.get(node)?.drifted === true,
+    runsOn: (workload) => [...(this.runsOn.get(workload) ?? [])],
+    incident: (node) => this.incidents.get(node),
+    openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
+    node: (node) => this.records.nodes.get(node),
+    workload: (workload) => this.records.workloads.get(workload),
+    workloadsOf: (node) => [...this.records.workloads.values()].filter((w) => w.assignment?.node === node),
+    isBlind: () => this.f.blind() !== undefined,
+    storms: () => this.stormIds.length,
+    isAnew: () => this.anew.size > 0,
+  };
 
   private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
     if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;

@@ -18,7 +18,7 @@ import { Chassis } from '../hands/chassis.js';
 import { deviceOf, HandsPrograms } from '../hands/hands-programs.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { CALM, PlayedFaults } from '../nats/played-faults.js';
-import { PlayedServer } from '../nats/played-server.js';
+import { PlayedServer, type Sender } from '../nats/played-server.js';
 import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
 import type { Life } from '../process/life.js';
 import { PlayedProcesses } from '../process/played-processes.js';
@@ -62,6 +62,7 @@ export class FleetWorld implements PlayWorld {
   private readonly monitor: PlayedMonitor;
   private readonly operator: Operator;
   private readonly registrar: Bus;
+  private isOver = false;
   /** What waits for the first time of a phase. */
   private readonly awaited = new Map<string, (() => void)[]>();
 
@@ -107,10 +108,9 @@ export class FleetWorld implements PlayWorld {
     this.server = new PlayedServer(time, {
       version: history.server,
       faults: new PlayedFaults(diceOf(history.seed, 'faults')),
-      stored: (stream, subject, payload, seq) => this.stored(stream, subject, String(payload), seq),
-      refused: (stream) => {
-        if (time.nowMs > BEGUN_MS && stream.startsWith('KV_'))
-          oracle.probe(`a compare-and-set is lost: ${stream.slice('KV_'.length)}`);
+      stored: (stream, subject, payload, seq, from) => this.stored(stream, subject, String(payload), seq, from),
+      refused: (stream, subject, from) => {
+        if (time.nowMs > BEGUN_MS && stream.startsWith('KV_')) oracle.writeRefused(...keyOf(stream, subject), from);
       },
     });
     const { told } = o;
@@ -126,6 +126,7 @@ export class FleetWorld implements PlayWorld {
       playbook: hostPlaybooks({ time, dice, hosts, cleaning: (host) => oracle.cleaning(host) }),
       jobOf,
       looks: true,
+      coded: (process, code) => oracle.coded(process, code),
       tell,
       logged: told && ((line) => told(time.nowMs, line)),
     });
@@ -144,7 +145,9 @@ export class FleetWorld implements PlayWorld {
     this.operator = new Operator({ bus: this.programs.immortalBus('operator'), oracle, tell });
     const add = (name: string, service: string, program: Program): void =>
       this.processes.add(name, (life) => {
-        life.onEnd(() => oracle.programEnded(service));
+        life.onEnd(() => {
+          if (!this.isOver) oracle.programEnded(service);
+        });
         return program(life);
       });
     for (const name of history.inventories) add(name, 'an inventory', (life) => this.inventory(life));
@@ -165,9 +168,9 @@ export class FleetWorld implements PlayWorld {
     this.calm();
     // What was given before may be carried out so much later.
     await time.advance(FencingNumbers.deviceLag);
-    await time.until(() => oracle.isSettled, SETTLED_MS - FencingNumbers.deviceLag);
-    oracle.judgePlan(await time.settle(this.plan()));
+    oracle.judgePlan(await this.settled());
     oracle.judgeEnd();
+    this.isOver = true;
     this.processes.removeAll();
     return {
       history: history.name,
@@ -178,6 +181,17 @@ export class FleetWorld implements PlayWorld {
       events: time.events,
       virtualMs: time.nowMs,
     };
+  }
+
+  /** What the plan says of a moment at which all is settled, or when it has to be: what follows may begin beside the asking. */
+  private async settled(): Promise<readonly PlanItem[]> {
+    const { time, oracle } = this;
+    const endsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
+    for (;;) {
+      await time.until(() => oracle.isSettled, endsMs - time.nowMs);
+      const items = await time.settle(this.plan());
+      if (oracle.isSettled || time.nowMs >= endsMs) return items;
+    }
   }
 
   private async plan(): Promise<readonly PlanItem[]> {
@@ -344,6 +358,9 @@ export class FleetWorld implements PlayWorld {
       case 'cut-off':
         this.faults.cutOff(e.process, e);
         return;
+      case 'held-up':
+        this.faults.holdUp(e.process, e);
+        return;
       case 'order':
         this.operator.order(e.order);
         return;
@@ -368,14 +385,21 @@ export class FleetWorld implements PlayWorld {
     this.hosts.get(node)?.powered(on);
   }
 
-  private stored(stream: string, subject: string, text: string, seq: number): void {
+  private stored(stream: string, subject: string, text: string, seq: number, from: Sender): void {
     if (!stream.startsWith('KV_')) return;
-    const bucket = stream.slice('KV_'.length);
-    this.oracle.stored(bucket, subject.slice(`$KV.${bucket}.`.length), text, seq);
+    const [bucket, key] = keyOf(stream, subject);
+    this.oracle.stored(bucket, key, text, seq);
+    this.oracle.writeTaken(bucket, key, from);
   }
 
   private tell(line: string): void {
     this.time.trace(line);
     this.o.told?.(this.time.nowMs, line);
   }
+}
+
+/** The bucket and the key of a record's message. */
+function keyOf(stream: string, subject: string): [bucket: string, key: string] {
+  const bucket = stream.slice('KV_'.length);
+  return [bucket, subject.slice(`$KV.${bucket}.`.length)];
 }

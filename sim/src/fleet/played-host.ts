@@ -21,6 +21,8 @@ export interface HostWitness {
   cleared(node: string, how: 'off' | 'reset'): void;
   /** Its system speaks, or does not any more. */
   speaks(node: string, is: boolean): void;
+  /** It has refused an order as older than what it knows. */
+  refusedStale(node: string): void;
 }
 
 /** What is installed of a workload: it outlives boots. */
@@ -202,6 +204,7 @@ export class PlayedHost {
   private staleBy(workload: string, generation: number): OrderOutcome | undefined {
     const known = this.units.get(workload);
     if (known === undefined || known.generation <= generation) return undefined;
+    this.p.witness.refusedStale(this.name);
     return {
       ok: false,
       reason: `STALE: generation ${generation} is older than ${known.generation}`,

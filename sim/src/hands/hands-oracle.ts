@@ -46,7 +46,7 @@ export const presentBounds: HandsBounds = { staleLeaveMs: 510, settledMs: 120_00
 /** Of its ttl, a lease is valid from the moment at which its last write was sent. */
 const VALID = 0.85;
 /** A clock may be so much slower than ours, and what reaches the server took so long at most, ms. */
-const SLOWEST = 0.99;
+export const SLOWEST = 0.99;
 const LATENCY_MS = 50;
 
 /** Takes a takeover after the guard has ended what the former holder had begun, ms. */

@@ -46,6 +46,8 @@ export interface HandsProgramsParts {
   looks?: boolean;
   /** Something happened. */
   tell: (line: string) => void;
+  /** A program has written a line of its log that is about this error code. */
+  coded?: (process: string, code: string) => void;
   /** A line of a program's log; absent: nobody reads them. */
   logged?: ((line: string) => void) | undefined;
 }
@@ -196,12 +198,16 @@ export class HandsPrograms {
   }
 
   private logOf(process: string): BusLog {
-    const { logged } = this.p;
-    if (logged === undefined) return silentLog;
-    const line = (facts: object, message: string): void =>
-      logged(
+    const { coded, logged } = this.p;
+    const code = (facts: object): void => {
+      if (coded !== undefined && 'code' in facts && typeof facts.code === 'string') coded(process, facts.code);
+    };
+    const line = (facts: object, message: string): void => {
+      code(facts);
+      logged?.(
         `${process}: ${message} ${JSON.stringify(facts, (_k, v: unknown) => (v instanceof Error ? v.message : v))}`,
       );
-    return { debug: () => undefined, info: line, warn: line, error: line };
+    };
+    return { debug: code, info: line, warn: line, error: line };
   }
 }

@@ -24,6 +24,8 @@ interface Connection {
   /** In order, both ways: nothing arrives before what was sent earlier. */
   upNs: number;
   downNs: number;
+  /** Nothing comes from the server before. */
+  heldUntilNs: number;
 }
 
 /** A reading of a stream, as far as its connection matters to it. */
@@ -101,6 +103,25 @@ export class PlayedConnection {
     this.clock.incoming((o.silentMs ?? 0) * NS_PER_MS, `${this.name} disconnected`, () => this.lost(connection));
   }
 
+  /**
+   * The network is gone for so long, ms, and its systems keep what is sent meanwhile: all of it arrives when it is back, also
+   * what was sent by a process that has counted its connection as broken since.
+   * @param o.silentMs until the process does that, where the network is not back before
+   */
+  holdUp(o: { forMs: number; silentMs: number }): void {
+    const { time } = this.server;
+    const connection = this.connection;
+    if (!connection || connection.broken) return;
+    const untilNs = time.nowNs + o.forMs * NS_PER_MS;
+    connection.upNs = Math.max(connection.upNs, untilNs);
+    connection.downNs = Math.max(connection.downNs, untilNs);
+    connection.heldUntilNs = Math.max(connection.heldUntilNs, untilNs);
+    if (o.silentMs >= o.forMs) return;
+    time.schedule(o.silentMs * NS_PER_MS, `${this.name} hears nothing`, () => {
+      if (this.connection === connection) this.break({ forMs: o.forMs - o.silentMs, carried: true });
+    });
+  }
+
   /** The network is back; the process finds out by itself. */
   heal(): void {
     this.cutUntilNs = 0;
@@ -164,7 +185,8 @@ export class PlayedConnection {
   toClient(delayNs: number, what: string, receive: () => void): void {
     const connection = this.connection;
     if (!connection || connection.broken) return;
-    this.clock.incoming(delayNs, `${this.name} < ${what}`, () => {
+    const leftNs = Math.max(delayNs, connection.heldUntilNs - this.server.time.nowNs);
+    this.clock.incoming(leftNs, `${this.name} < ${what}`, () => {
       if (!connection.broken) receive();
     });
   }
@@ -333,6 +355,7 @@ const newLife = (nowNs: number): Connection => ({
   arrivesUntilNs: Infinity,
   upNs: nowNs,
   downNs: nowNs,
+  heldUntilNs: 0,
 });
 
 function attempt(act: () => unknown): { value: unknown } | { error: unknown } {

@@ -25,7 +25,8 @@ export class PlayedLog implements MessageLog {
   constructor(private readonly client: PlayedConnection) {}
 
   append(subject: string, payload: Uint8Array | string, o: AppendOptions): Promise<Appended> {
-    return this.client.call(subject, o.timeoutMs, () => this.server.append(subject, payload, o));
+    const from = { client: this.client.name, sentMs: this.server.time.nowMs };
+    return this.client.call(subject, o.timeoutMs, () => this.server.append(subject, payload, o, from));
   }
 
   last(stream: string, subject: string): Promise<StoredMessage | undefined> {

@@ -26,9 +26,16 @@ export interface PlayedServerOptions {
   syncMs?: number;
   faults?: PlayedFaults;
   /** Told of each message that a stream has taken, for who judges. */
-  stored?: (stream: string, subject: string, payload: Uint8Array | string, seq: number) => void;
+  stored?: (stream: string, subject: string, payload: Uint8Array | string, seq: number, from: Sender) => void;
   /** Told of each message that was refused: another one was there already. */
-  refused?: (stream: string, subject: string) => void;
+  refused?: (stream: string, subject: string, from: Sender) => void;
+}
+
+/** Who has sent a message, and when: it may come late. */
+export interface Sender {
+  client: string;
+  /** ms of virtual time. */
+  sentMs: number;
 }
 
 export interface RestartOptions {
@@ -229,13 +236,13 @@ export class PlayedServer {
     return found;
   }
 
-  append(subject: string, payload: Uint8Array | string, o: AppendOptions): Appended {
+  append(subject: string, payload: Uint8Array | string, o: AppendOptions, from: Sender): Appended {
     const stream = this.taker(subject);
     if (!stream || this.streamsAway) throw noResponder(subject);
     const appended = stream.append(subject, payload, o, this.nowMs);
-    if ('conflict' in appended) this.o.refused?.(stream.config.name, subject);
+    if ('conflict' in appended) this.o.refused?.(stream.config.name, subject, from);
     if ('seq' in appended && !appended.duplicate) {
-      this.o.stored?.(stream.config.name, subject, payload, appended.seq);
+      this.o.stored?.(stream.config.name, subject, payload, appended.seq, from);
       for (const session of this.sessions.get(stream.config.name) ?? []) session.stored();
       for (const durable of this.durables.get(stream.config.name)?.values() ?? []) durable.serve();
     }

@@ -42,6 +42,11 @@ export class ProgramFaults {
     this.p.connections.get(this.process(process)?.name ?? '')?.break({ forMs: o.forMs, silentMs: o.silentMs });
   }
 
+  /** What it sends reaches NATS so much later. */
+  holdUp(process: string, o: { forMs: number; silentMs: number }): void {
+    this.p.connections.get(this.process(process)?.name ?? '')?.holdUp(o);
+  }
+
   play(e: ProgramFault): void {
     switch (e.kind) {
       case 'crash':

@@ -101,7 +101,8 @@ export class NodeFencer {
       } catch (error) {
         const failure = MusterError.from(error);
         if (failure.code === 'LEASE_LOST' || failure.code === 'STALE_TOKEN') {
-          this.parts.bus.log.warn({ node: this.node, reason: failure.message }, 'fencing is left to another leader');
+          const { code, message: reason } = failure;
+          this.parts.bus.log.warn({ node: this.node, code, reason }, 'fencing is left to another leader');
           break;
         }
         // Somebody wrote first: what was decided on is no longer so.

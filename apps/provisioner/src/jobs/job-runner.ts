@@ -272,7 +272,7 @@ export class JobRunner {
       const failure = MusterError.from(error);
       const over = ['STALE_TOKEN', 'LEASE_LOST', 'BUS_UNAVAILABLE', 'TIMEOUT'].includes(failure.code);
       if (!over) throw error;
-      log.warn({ job: seen.id, reason: failure.message }, 'let go of a job');
+      log.warn({ job: seen.id, code: failure.code, reason: failure.message }, 'let go of a job');
     } finally {
       await lease.stop({ forget });
     }

@@ -1,0 +1,100 @@
+import type { AlarmCode, IncidentRecord, NodeRecord, WorkloadRecord } from '#contracts';
+
+/** What is true, as far as alarms tell of it. */
+export interface AlarmWorld {
+  speaks: (node: string) => boolean;
+  isHung: (node: string) => boolean;
+  isDrifted: (node: string) => boolean;
+  /** Where a workload runs. */
+  runsOn: (workload: string) => readonly string[];
+  /** The last incident of a node; open or not. */
+  incident: (node: string) => IncidentRecord | undefined;
+  openIncidents: () => readonly IncidentRecord[];
+  node: (node: string) => NodeRecord | undefined;
+  workload: (workload: string) => WorkloadRecord | undefined;
+  workloadsOf: (node: string) => readonly WorkloadRecord[];
+  isBlind: () => boolean;
+  /** Storms that stand. */
+  storms: () => number;
+  /** Buckets that somebody has made anew. */
+  isAnew: () => boolean;
+}
+
+type Truth = (subject: string, w: AlarmWorld) => boolean;
+
+/** Nothing that is played brings it about, or only a fault that is over. */
+const never: Truth = () => false;
+/** What it tells of is counted over a time, or in a record alone: the world knows no better. */
+const notJudged: Truth = () => true;
+
+const isSilent: Truth = (node, w) => !w.speaks(node);
+const isIn = (node: string, w: AlarmWorld, ...phases: IncidentRecord['phase'][]): boolean =>
+  phases.some((phase) => w.incident(node)?.phase === phase);
+const isHeldAt = (gate: string, w: AlarmWorld): boolean =>
+  w.openIncidents().some((i) => i.phase === 'suppressed' && i.gate === gate);
+
+/** Alarm → what must be so while it stands, with faults over. A code that comes has to be decided on here. */
+const truths: Readonly<Record<AlarmCode, Truth>> = {
+  'agent-down': never,
+  'host-hung': (node, w) => w.isHung(node),
+  'life-sign-weak': notJudged,
+  'partial-reachability': isSilent,
+  'network-down': never,
+  'node-degraded': never,
+  blind: (_s, w) => w.isBlind(),
+  'detector-silent': never,
+  'fencing-failed': (node, w) => isIn(node, w, 'failed', 'fencing'),
+  'fencing-suppressed': (node, w) =>
+    isIn(node, w, 'suppressed') || (isIn(node, w, 'cancelled') && w.incident(node)?.takenBack !== undefined),
+  brake: (_s, w) => w.storms() > 0 || isHeldAt('BRAKE', w),
+  'domain-down': (_s, w) => w.storms() > 0 || isHeldAt('DOMAIN', w),
+  'not-fenceable': isSilent,
+  'dead-with-work': (node, w) => isSilent(node, w) && w.workloadsOf(node).length > 0,
+  'no-room': (workload, w) => w.runsOn(workload).length === 0,
+  'workload-held': (workload, w) => {
+    const at = w.workload(workload)?.assignment?.node;
+    const on = w.runsOn(workload);
+    return at === undefined || on.length !== 1 || on[0] !== at;
+  },
+  'workload-ended': notJudged,
+  'workload-ungated': notJudged,
+  'power-on-withheld': isSilent,
+  'boot-timeout': isSilent,
+  drift: (node, w) => w.isDrifted(node) || w.node(node)?.pendingReturn !== undefined,
+  'resetup-failed': notJudged,
+  'check-unreachable': notJudged,
+  'check-failed': notJudged,
+  flapping: notJudged,
+  conflict: never,
+  'conflict-power': (node, w) => w.speaks(node) || w.incident(node)?.contradiction !== undefined,
+  'conflict-workload': (workload, w) => {
+    const at = w.workload(workload)?.assignment?.node;
+    return w.runsOn(workload).some((node) => node !== at);
+  },
+  collateral: (node, w) => w.incident(node)?.collateral !== undefined,
+  'no-workers': never,
+  'worker-outdated': never,
+  'peer-list': never,
+  'power-place': never,
+  'power-identity': notJudged,
+  'drain-stuck': (node, w) => w.node(node)?.cordon?.drain === true && w.workloadsOf(node).length > 0,
+  'webhook-failing': never,
+  'link-down': never,
+  'partly-heard': isSilent,
+  'link-quality': never,
+  'auth-failure': never,
+  duplicate: never,
+  'agent-health': isSilent,
+  'record-unreadable': never,
+  'token-behind': never,
+  'task-failing': never,
+  'bucket-anew': (_s, w) => w.isAnew(),
+  'store-loaded': never,
+  'store-unwatched': never,
+  'store-space': never,
+  'nats-plain': notJudged,
+  'certificate-expires': never,
+};
+
+/** Is it so, what a standing alarm says? */
+export const isAlarmTrue = (code: AlarmCode, subject: string, w: AlarmWorld): boolean => truths[code](subject, w);
