@@ -603,6 +603,20 @@ export const fence: readonly Mutant[] = [
     specs: switches,
   },
   {
+    name: 'a node is switched on while an off may still take effect, and nobody wrote a history of it',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'decideSwitch',
+    operation: { replace: 'isQuarantined && now < quietUntil', with: 'isQuarantined && now < 0' },
+    sims: ['fleet'],
+  },
+  {
+    name: 'a node counts as powered on before it is',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'planOn',
+    operation: { replace: "last.power === 'on'", with: "last.power !== 'unknown'" },
+    sims: ['fleet'],
+  },
+  {
     name: 'a node is switched on after its recovery while fencing is paused',
     file: 'libs/domain/src/power/switch-step.ts',
     symbol: 'decideSwitch',

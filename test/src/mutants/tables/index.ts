@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 168,
-  fence: 111,
+  fence: 113,
   keys: 73,
   lease: 32,
   recover: 68,
