@@ -93,6 +93,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'store-unwatched': never,
   'store-space': never,
   'nats-plain': notJudged,
+  'certificate-broken': never,
   'certificate-expires': never,
 };
 
