@@ -60,6 +60,32 @@ describe('the alarms of incidents', () => {
     expect(suppressed('LIFE_SIGN')?.message).not.toContain('Runs nowhere');
   });
 
+  it('do not call a machine dead, nor its work ended, that an operator wants off and that is heard', () => {
+    const of = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN', state: 'Discovered' | 'Disappeared') =>
+      alarmsOf(
+        [
+          anIncident('n-1', {
+            cause: 'manual',
+            phase: 'suppressed',
+            gate,
+            gates: [{ gate, pass: false, detail: 'Why.' }],
+          }),
+        ],
+        () => aNode('n-1', { state }),
+        () => false,
+        () => false,
+        [],
+        () => ['db'],
+      );
+    const ordered = { code: 'fencing-suppressed', subject: 'n-1', severity: 'critical' };
+    const refused = 'Its power-off was ordered, and is not given.';
+    expect(of('NOT_FENCEABLE', 'Discovered')).toEqual([{ ...ordered, message: `${refused} NOT_FENCEABLE: Why.` }]);
+    expect(of('LIFE_SIGN', 'Discovered')).toEqual([{ ...ordered, message: `${refused} LIFE_SIGN: Why.` }]);
+    expect(of('NOT_FENCEABLE', 'Disappeared')).toEqual([
+      { ...ordered, message: `${refused} NOT_FENCEABLE: Why. Runs nowhere: db.` },
+    ]);
+  });
+
   describe('of a storm', () => {
     const storm: StormView = {
       ...{ id: 's-1', cause: 'brake', at: 1, members: ['n-1', 'n-2', 'n-3'], returned: [], released: [] },

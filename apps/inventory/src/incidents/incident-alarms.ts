@@ -54,6 +54,15 @@ function ofLifeSign(i: IncidentRecord, detail: string): WantedAlarm {
 
 const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm => {
   const detail = i.gates.find((g) => g.gate === gate)?.detail ?? '';
+  const suppressed = (message: string): WantedAlarm => ({
+    code: 'fencing-suppressed',
+    subject: i.node,
+    severity: 'critical',
+    message,
+  });
+  // Whether it lives is no matter of the order.
+  if (i.cause === 'manual' && (gate === 'LIFE_SIGN' || gate === 'NOT_FENCEABLE'))
+    return suppressed(`Its power-off was ordered, and is not given. ${gate}: ${detail}`);
   switch (gate) {
     case 'LIFE_SIGN':
       return ofLifeSign(i, detail);
@@ -69,7 +78,7 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
         message: `It seems dead and is not fenced. ${detail}`,
       };
     default:
-      return { code: 'fencing-suppressed', subject: i.node, severity: 'critical', message: `${gate}: ${detail}` };
+      return suppressed(`${gate}: ${detail}`);
   }
 };
 
@@ -107,10 +116,13 @@ export function alarmsOf(
   workOn: (node: string) => readonly string[] = () => [],
 ): WantedAlarm[] {
   const wanted = new Map<string, WantedAlarm>();
+  // An operator may want one off that is: what should run there does.
+  const ordered = new Set(incidents.filter((i) => i.cause === 'manual').map((i) => i.node));
+  const isHeard = (node: string): boolean => ordered.has(node) && nodeOf(node)?.state === 'Discovered';
   const want = (a: WantedAlarm): void => {
     const key = `${a.code}=${a.subject}`;
     if (wanted.has(key)) return;
-    const work = withoutRecovery.includes(a.code) ? runsNowhere(workOn(a.subject)) : '';
+    const work = withoutRecovery.includes(a.code) && !isHeard(a.subject) ? runsNowhere(workOn(a.subject)) : '';
     wanted.set(key, { ...a, message: `${a.message}${work}` });
   };
   // One that an operator must end comes first, of several with one subject.

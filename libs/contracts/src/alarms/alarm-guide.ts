@@ -84,7 +84,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   'fencing-suppressed': {
     subject: 'NODE',
-    meaning: 'It is to be fenced, and a gate stops that; its work is started nowhere.',
+    meaning: 'It is to be fenced, and a gate stops that: none of its work is started elsewhere.',
     text: 'The message names the gate: docs/gates.md says what to do about each. Then release the incident, or confirm that the node is down.',
     command: getIncident,
   },
