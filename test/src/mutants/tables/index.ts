@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   detect: 168,
   fence: 113,
   keys: 73,
-  lease: 32,
+  lease: 34,
   recover: 68,
   return: 84,
   secrets: 49,
