@@ -29,7 +29,7 @@ import { O6, O7, O8, O9 } from './workers.js';
  */
 export const daily: readonly (readonly Scenario[])[] = [
   [oneDeath, F3, F19, D2],
-  [F29, ...networks, R1, V15, ...monitor, O13],
+  [F29, ...networks, R1, V15, ...monitor],
   // From O4 on, each leaves the next the free nodes that it needs.
   [O1, D23, D15, O2, O10, O4, O5, O3, O8, O6],
 ];
@@ -41,6 +41,7 @@ export const long: readonly Scenario[] = [
   F28,
   F28unproven,
   F28proven,
+  O13,
   O12,
   O11,
   O9,
