@@ -158,14 +158,15 @@ export const openGate = async (fleet: Fleet, hosts: readonly string[]): Promise<
 export const closeGate = async (fleet: Fleet, hosts: readonly string[]): Promise<void> =>
   void (await Promise.all(hosts.map((h) => fleet.lab('exec', h, '--', 'rm', '-f', gateOf(fleet)))));
 
-/** Processes that wait at the gate on a node: more than one is Ansible run twice at once. */
+/** Processes that wait at the gate on a node: more than one is Ansible run twice at once. Those of another fleet do not count. */
 export function atGate(fleet: Fleet, host: string): number {
-  const node = fleet.nodeOf(host);
+  const [gate, mark] = [`${gateOf(fleet)} ]`, `scenario-gate ${fleet.nodeOf(host)}`];
   const shells = new Map<string, string>();
   for (const pid of readdirSync('/proc').filter((p) => /^\d+$/.test(p)))
     try {
       const argv = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      if (argv[1] !== '-c' || !argv[2]?.startsWith('until ') || !argv[2].includes(`scenario-gate ${node}`)) continue;
+      const command = argv[1] === '-c' ? (argv[2] ?? '') : '';
+      if (!command.startsWith('until ') || !command.includes(gate) || !command.includes(mark)) continue;
       shells.set(pid, /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '');
     } catch {
       continue; // it ended while we looked

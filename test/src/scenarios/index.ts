@@ -13,7 +13,7 @@ import { V13, V14, V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R14nginx } from './nginx.js';
 import { R14 } from './own-service.js';
-import { R1, R16 } from './return.js';
+import { R1, R15, R16 } from './return.js';
 import { R17 } from './service-test.js';
 import { storm } from './storms.js';
 import { threeHosts } from './three-hosts.js';
@@ -49,6 +49,7 @@ export const long: readonly Scenario[] = [
   ...lostLeases,
   ...unableFencers,
   ...orders,
+  R15,
   R16,
   V13,
   V14,
