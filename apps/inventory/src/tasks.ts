@@ -39,19 +39,17 @@ import { DriverReconciler } from './status/driver.reconciler.js';
 /** A concern, and what drives it: its plan, or a provider. */
 export type TaskRow = TaskPlan & ({ readonly plan: Concern<string> } | { readonly by: Type<Reconciler> });
 
+const often = { watches: EVERYTHING, periodMs: PERIOD_MS };
 const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity']): TaskRow => ({
+  ...often,
   name,
   by,
-  watches: EVERYTHING,
-  periodMs: PERIOD_MS,
   severity,
 });
-
 const planned = (name: string, plan: Concern<string>, severity: TaskPlan['severity']): TaskRow => ({
+  ...often,
   name,
   plan,
-  watches: EVERYTHING,
-  periodMs: PERIOD_MS,
   severity,
 });
 

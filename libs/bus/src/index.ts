@@ -98,3 +98,4 @@ export {
 } from './workers/worker-registry.js';
 export { systemClock } from './system/system-clock.js';
 export { systemRandom } from './system/system-random.js';
+export type { EventStorage } from './streams/verdict-storage.js';

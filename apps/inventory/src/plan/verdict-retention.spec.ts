@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import type { StoredEvents } from '../snapshot/fleet.js';
+import type { EventStorage } from '#bus';
 import { fairShare, thinned } from './verdict-retention.js';
 
 const MiB = 1024 * 1024;
-const stored = (verdicts: Record<string, number>, o: Partial<StoredEvents> = {}): StoredEvents => ({
+const stored = (verdicts: Record<string, number>, o: Partial<EventStorage> = {}): EventStorage => ({
   bytes: 600 * MiB,
   messages: 100_000,
   mostBytes: 1024 * MiB,

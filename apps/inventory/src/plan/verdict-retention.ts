@@ -1,4 +1,4 @@
-import type { StoredEvents } from '../snapshot/fleet.js';
+import type { EventStorage } from '#bus';
 import type { Concern } from './concern.js';
 
 /** Of the stream, for verdicts: the rest is for audit, incidents and all else, which a fleet that flaps must not push out. */
@@ -33,7 +33,7 @@ export const verdictRetention: Concern = {
  * changes seldom loses none: of 1,000 nodes each may change about a hundred times a day and keep all of that day. Where
  * more than a few would lose some, the fleet flaps as a whole, and its oldest go: `*`.
  */
-export function thinned(s: StoredEvents): Map<string, number> {
+export function thinned(s: EventStorage): Map<string, number> {
   const count = [...s.verdicts.values()].reduce((a, b) => a + b, 0);
   if (s.mostBytes === undefined || count === 0) return new Map();
   const bytes = Math.max(0, s.bytes - (s.messages - count) * OTHER_BYTES);

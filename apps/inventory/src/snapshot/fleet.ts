@@ -1,3 +1,4 @@
+import type { EventStorage } from '#bus';
 import type {
   AlarmRecord,
   ClusterSettings,
@@ -33,19 +34,9 @@ export interface Fleet {
 /** What no view shows. */
 export interface Answers {
   /** What the stream of events holds. */
-  readonly events?: StoredEvents;
+  readonly events?: EventStorage;
   /** Lease → its revision; 0: there is none. It moves on with each renewal. */
   readonly leases: ReadonlyMap<string, number>;
-}
-
-/** What is stored, as `Bus.eventStorage` tells it. */
-export interface StoredEvents {
-  bytes: number;
-  messages: number;
-  /** Absent: the operator has taken the limit away. */
-  mostBytes?: number;
-  /** Verdicts by node. */
-  verdicts: ReadonlyMap<string, number>;
 }
 
 /** What is to be read for a decision: by a live read, so that nothing in it is older than the question. */

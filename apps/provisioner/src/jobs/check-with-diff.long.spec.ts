@@ -21,6 +21,7 @@ import { buildConfig } from '#service';
 import { ownAnsibleHost } from '../ansible/own-ansible-host.js';
 import { job, node } from '../testing/records.js';
 import { startSshd, type TestSshd } from '../testing/sshd.js';
+import { whenJob } from '../testing/when-job.js';
 import { JobRunner } from './job-runner.js';
 
 /** Muster's own playbooks by real ssh on a host that lives in a folder, carried out by a job runner on a real NATS. */
@@ -132,20 +133,8 @@ async function worker(): Promise<() => Promise<void>> {
 async function run(kind: JobRecord['kind'], password: string, more: Partial<JobRecord> = {}): Promise<JobRecord> {
   const id = `job-${++count}`;
   const extraVars = sealMembers(Buffer.from(KEY, 'hex'), { db_password: password });
-  const view = await bus.bucket<JobRecord>('jobs').view();
-  try {
-    await bus.bucket<JobRecord>('jobs').create(id, job(id, { kind, nodes: ['n1'], extraVars, ...more }));
-    return await new Promise((resolve) => {
-      const look = (): void => {
-        const value = view.get(id)?.value;
-        if (value !== undefined && isEndedJob(value)) resolve(value);
-      };
-      view.onChange(look);
-      look();
-    });
-  } finally {
-    await view.close();
-  }
+  await bus.bucket<JobRecord>('jobs').create(id, job(id, { kind, nodes: ['n1'], extraVars, ...more }));
+  return whenJob(bus, id, isEndedJob);
 }
 
 async function set(up: 'commission' | 'maintenance', password: string): Promise<void> {
