@@ -8,6 +8,7 @@ import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
+import { rpcSubject } from '#bus';
 import { SEED } from '#contracts/testing/chance.js';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
@@ -105,6 +106,10 @@ describe(`${REQUESTS} hostile requests to gateway and inventory, MUSTER_SEED=${S
     inventory = await RunningInventory.start();
     await inventory.work('provisioner', ['ansible']);
     await inventory.work('fencer', ['ipmitool']);
+    // Where nobody hears a request across accounts, a server of 2.9 says nothing: each would wait for its whole time.
+    const nothing = { response: { devices: [] } };
+    for (const verb of ['fencer.power.read', 'fencer.power.identify'] as const)
+      inventory.as('fencer').answer<unknown, typeof nothing>(rpcSubject(verb), () => Promise.resolve(nothing));
     const write = (line: Buffer, _: string, done: () => void): void => {
       defects.push(line.toString().slice(0, 2_000));
       done();
