@@ -16,6 +16,8 @@ export type Order =
   | { what: 'observe' }
   | { what: 'enforce' }
   | { what: 'power-on'; node: string }
+  | { what: 'edit'; node: string } /** Its power device has another address: nobody knows whose it is any more. */
+  | { what: 'replace'; node: string } /** New hardware in its place, which has not come yet. */
   | { what: 'submit'; job: Exclude<JobKind, 'recover' | 'discover' | 'service-test'>; node: string; force?: boolean }
   | { what: 'claim' }
   | { what: 'storm-release' };
@@ -33,10 +35,15 @@ export type FleetEvent = At &
     | { kind: 'reset'; node: string } /** It boots by itself, or by a person. */
     | { kind: 'cut'; nodes: string[]; forMs: number; everyMs: number } /** They heal one after the other. */
     | { kind: 'unplugged'; node: string; forMs: number }
+    | { kind: 'by-hand'; node: string; on: boolean } /** Its power switch. */
     | { kind: 'ends'; workload: string } /** By itself. */
     | { kind: 'drift'; node: string } /** Its configuration is another. */
     | { kind: 'errs'; node: string; verdict: 'SUSPECT' | 'DEGRADED'; forMs: number } /** The monitor, of a node. */
     | { kind: 'monitor-away'; forMs: number }
+    | {
+        kind: 'told-again';
+        node: string;
+      } /** The last time that it was called dead is told once more, as it was then. */
     | { kind: 'bmc'; node: string; mood: BmcMood; takesMs?: number }
     | { kind: 'cut-off'; process: string; forMs: number; silentMs: number } /** Its way to NATS. */
     /** What it sends reaches NATS when that is over, also what it has given up since. */
@@ -77,6 +84,8 @@ export interface FleetHistory {
 /** Until everybody has begun, and the fleet is in service, nothing befalls anybody, ms. */
 export const BEGUN_MS = 15_000;
 
+const HOUR_MS = 3_600_000;
+
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
 /** One quiet fleet, into which a history puts its events: each node but the last runs one workload. */
@@ -111,7 +120,7 @@ export function quietFleet(
 /** A random fleet and what befalls it. The same seed and index give the same one. */
 export function drawFleet(seed: number, index: number): FleetHistory {
   const dice = diceOf(seed, `fleet ${index}`);
-  const quietFrom = 75_000 + dice.roll() * 70_000;
+  const quietFrom = 83_000 + dice.roll() * 70_000;
   const h = quietFleet(`random ${index}`, seed * 1_000_003 + index, {
     size: dice.of([4, 5, 6, 8]),
     // With few nodes, and many deaths, the brake would stop most of what is to be played.
@@ -124,7 +133,24 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   const many = 2 + dice.below(8);
   for (let i = 0; i < many; i++) h.events.push(...drawEvents(dice, h));
   h.events.sort((a, b) => a.at - b.at);
+  h.events.push(...drawRest(diceOf(seed, `rest ${index}`), h));
+  h.events.sort((a, b) => a.at - b.at);
   return { ...h, ...drawWires(diceOf(seed, `wires ${index}`), h.nodes) };
+}
+
+/** What comes in few histories, and beside all else. */
+function drawRest(dice: Dice, h: FleetHistory): FleetEvent[] {
+  const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS - 10_000);
+  const node = dice.maybeOf(h.nodes) as string;
+  const process = drawProcess(dice, h);
+  const rest: FleetEvent[] = [];
+  if (dice.chance(0.2)) rest.push({ kind: 'order', at, order: { what: 'edit', node } });
+  if (dice.chance(0.05)) rest.push({ kind: 'order', at, order: { what: 'replace', node } });
+  if (dice.chance(0.3)) rest.push({ kind: 'told-again', at, node });
+  if (dice.chance(0.2)) rest.push({ kind: 'stop', at, process });
+  if (dice.chance(0.1)) rest.push({ kind: 'wall-jump', at, process, ms: (dice.roll() - 0.5) * 2 * HOUR_MS });
+  if (dice.chance(0.05)) rest.push({ kind: 'bucket-anew', at, bucket: 'leases' });
+  return rest;
 }
 
 /** Some BMCs say whose they are, and of those some are another node's: two swapped, or one that two nodes name. */
@@ -222,7 +248,7 @@ const drawHeldUp = (dice: Dice): { forMs: number; silentMs: number } => ({
 });
 
 function drawMood(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
-  const mood = dice.of(['slow', 'slow', 'lagging', 'mute', 'lying', 'unreadable', 'refusing', 'dead']);
+  const mood = dice.of(['slow', 'slow', 'lagging', 'mute', 'lying', 'picky', 'unreadable', 'refusing', 'dead']);
   return [
     { kind: 'bmc', at, node, mood },
     { kind: 'bmc', at: Math.min(h.quietFrom, at + 10_000 + dice.roll() * 40_000), node, mood: 'well' },

@@ -326,6 +326,9 @@ export class FleetWorld implements PlayWorld {
         this.byHand(e.node, false);
         later(e.forMs, `${e.node} is plugged in`, () => this.byHand(e.node, true));
         return;
+      case 'by-hand':
+        this.byHand(e.node, e.on);
+        return;
       case 'ends':
         for (const host of this.hosts.values()) host.fail(e.workload);
         return;
@@ -340,6 +343,9 @@ export class FleetWorld implements PlayWorld {
       case 'monitor-away':
         this.monitor.leave(e.forMs);
         return;
+      case 'told-again':
+        this.monitor.tellAgain(e.node);
+        return;
       case 'bmc': {
         const bmc = this.bmcs.get(e.node);
         if (bmc === undefined) return;
@@ -347,10 +353,13 @@ export class FleetWorld implements PlayWorld {
         bmc.takesMs = e.takesMs;
         return;
       }
+      case 'wall-jump':
+        this.operator.wallJumped();
+        this.faults.play(e);
+        return;
       case 'crash':
       case 'stop':
       case 'pause':
-      case 'wall-jump':
       case 'server-restart':
       case 'bucket-anew':
         this.faults.play(e);

@@ -45,6 +45,52 @@ describe('the whole plane in virtual time', () => {
   });
 });
 
+/** Faults that others have had in the field, by the histories that would show them here. */
+const ofOthers: readonly { of: string; name: string; said: Record<string, number>; probes: Record<string, number> }[] =
+  [
+    {
+      of: 'an off that is still under way when a person confirms, and is repeated then (Pacemaker)',
+      name: 'off-under-a-confirmation',
+      said: { 'sends off to bmc-n-1': 1 },
+      probes: { 'fenced: manual': 1, 'incident closed': 1 },
+    },
+    {
+      of: 'an off of what is off already, that fails for ever (CloudStack)',
+      name: 'off-of-what-is-off',
+      said: { 'sends off to bmc-n-1': 1, BMC_REFUSED: 1 },
+      probes: { 'fenced: read-back': 1, 'incident failed': 0, 'incident closed': 1 },
+    },
+    {
+      of: 'a machine that is told as powered on since its device took the command (Metal3)',
+      name: 'on-that-takes-no-effect',
+      said: { 'sends on to bmc-n-1': 3 },
+      probes: { 'told as powered on': 0, 'incident recovered': 1 },
+    },
+    {
+      of: 'another machine than the one that is meant (Rook)',
+      name: 'bmcs-swapped',
+      said: { 'sends off': 0 },
+      probes: { 'incident fenced': 0 },
+    },
+    {
+      of: 'an old event that is replayed after a restart (NVSentinel)',
+      name: 'old-death-told-again',
+      said: { 'sends off': 0, '"kind":"told-again"': 2 },
+      probes: { 'incident cancelled': 1, 'incident fencing': 0 },
+    },
+  ];
+
+describe('what has befallen others', () => {
+  it.each(ofOthers)('is not so here: $of', async ({ name, said, probes }) => {
+    const lines: string[] = [];
+    const one = await fleet.oneNamed(namedOf(name), { told: (_ms, line) => lines.push(line) });
+    const counted = Object.keys(said).map((what) => [what, lines.filter((line) => line.includes(what)).length]);
+    expect(Object.fromEntries(counted)).toEqual(said);
+    const met = Object.keys(probes).map((probe) => [probe, one.probes.get(probe) ?? 0]);
+    expect(Object.fromEntries(met)).toEqual(probes);
+  });
+});
+
 describe('random histories of the whole plane', () => {
   it('break no rule', async () => {
     const { violations, probes } = await fleet.random(4, 1);

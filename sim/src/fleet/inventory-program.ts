@@ -10,6 +10,7 @@ import { StormsService } from '../../../apps/inventory/src/incidents/storms.serv
 import { JobsService } from '../../../apps/inventory/src/jobs/jobs.service.js';
 import { DeletionsService } from '../../../apps/inventory/src/node-requests/deletions.service.js';
 import { NodesService } from '../../../apps/inventory/src/node-requests/nodes.service.js';
+import { ReplacementService } from '../../../apps/inventory/src/node-requests/replacement.service.js';
 import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
 import { PlanService } from '../../../apps/inventory/src/plan-view/plan.service.js';
@@ -60,6 +61,7 @@ export async function startInventory({ bus, instance, initial }: InventoryProgra
   const nodes = parts.get(NodesService);
   const drain = parts.get(DrainController);
   const deletions = parts.get(DeletionsService);
+  const replacements = parts.get(ReplacementService);
   const plans = parts.get(PlanService);
   const handlers: RpcHandlers = {
     'inventory.incidents.recheck': (q) => incidents.recheck(q),
@@ -83,6 +85,8 @@ export async function startInventory({ bus, instance, initial }: InventoryProgra
     },
     'inventory.nodes.cordon': (q) => nodes.cordon(q.name, q.by, q.reason, q.until),
     'inventory.nodes.uncordon': (q) => nodes.uncordon(q.name),
+    'inventory.nodes.patch': (q) => nodes.patch(q.name, q.patch, q.revision),
+    'inventory.nodes.replace': (q) => replacements.replace(q.name, q.replacement, q.by, q.revision),
     'inventory.nodes.drain': (q) => drain.drain(q),
     'inventory.nodes.delete': async (q) => {
       await deletions.delete(q.name, q.by, q.revision);

@@ -130,6 +130,81 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 50_000,
     }),
   },
+  'off-under-a-confirmation': {
+    shows:
+      'an off is under way as a person confirms that the machine is down, and it is on again: no other off follows',
+    history: quietFleet('off-under-a-confirmation', FLEET_SEED + 42, {
+      events: [
+        death,
+        // It has been read, and its off is on the way.
+        after('fencing', 150, { kind: 'bmc', at: 0, node: 'n-1', mood: 'mute', takesMs: 4_000 }),
+        after('fencing', 1_500, order({ what: 'confirm', node: 'n-1' })),
+        after('fencing', 12_000, { kind: 'by-hand', at: 0, node: 'n-1', on: true }),
+        { kind: 'bmc', at: 50_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'off-of-what-is-off': {
+    shows: 'a machine has lost its power, and its device refuses to switch it off once more: that is no failure',
+    history: quietFleet('off-of-what-is-off', FLEET_SEED + 43, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'picky', takesMs: 1_500 },
+        death,
+        // Between the read by which it is on, and its off.
+        after('fencing', 1_900, { kind: 'unplugged', at: 0, node: 'n-1', forMs: 60_000 }),
+        { kind: 'bmc', at: 85_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 90_000,
+    }),
+  },
+  'on-that-takes-no-effect': {
+    shows: 'a device takes the power-on of a fenced machine, and does nothing: nobody is told that it is on',
+    history: quietFleet('on-that-takes-no-effect', FLEET_SEED + 44, {
+      events: [
+        death,
+        after('fenced', 0, { kind: 'bmc', at: 0, node: 'n-1', mood: 'lying' }),
+        { kind: 'bmc', at: 70_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 75_000,
+    }),
+  },
+  'old-death-told-again': {
+    shows: 'the death of a machine that is back is told once more, as it was then, when its conductor has restarted',
+    history: quietFleet('old-death-told-again', FLEET_SEED + 45, {
+      events: [
+        order({ what: 'pause', forMs: 30_000 }, 18_000),
+        { kind: 'cut', at: DEATH_AT, nodes: ['n-1'], forMs: 15_000, everyMs: 0 },
+        { kind: 'crash', at: 50_000, process: 'the conductor' },
+        { kind: 'told-again', at: 51_000, node: 'n-1' },
+        { kind: 'crash', at: 60_000, process: 'the conductor' },
+        { kind: 'monitor-away', at: 62_000, forMs: 3_000 },
+        { kind: 'told-again', at: 72_000, node: 'n-1' },
+      ],
+      quietFrom: 75_000,
+    }),
+  },
+  'device-edited-in-a-fencing': {
+    shows: 'the device of a dead machine refuses, and a person corrects its address while it is fenced',
+    history: quietFleet('device-edited-in-a-fencing', FLEET_SEED + 46, {
+      tellGuid: ['n-1'],
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'refusing' },
+        death,
+        after('failed', 2_000, { kind: 'bmc', at: 0, node: 'n-1', mood: 'well' }),
+        after('failed', 2_100, order({ what: 'edit', node: 'n-1' })),
+      ],
+      quietFrom: 90_000,
+    }),
+  },
+  replaced: {
+    shows: 'a machine that was proven off, and stays so, gives its place to another one, which has not come yet',
+    history: quietFleet('replaced', FLEET_SEED + 47, {
+      ungated: ['w1'],
+      events: [death, after('recovered', 20_000, order({ what: 'replace', node: 'n-1' }))],
+      quietFrom: 60_000,
+    }),
+  },
   'target-dies': {
     shows: 'the machine on which lost work is started dies before it runs there',
     history: quietFleet('target-dies', FLEET_SEED + 7, {

@@ -17,6 +17,8 @@ const CLOCKS_APART_MS = 3_000;
 /** A person at the API: asks once, and believes what is acknowledged. */
 export class Operator {
   private paused = 0;
+  private edits = 0;
+  private isWallTrue = true;
 
   constructor(private readonly p: OperatorParts) {}
 
@@ -62,6 +64,14 @@ export class Operator {
       case 'power-on':
         await this.call('inventory.nodes.power', { ...BY, name: o.node, action: 'on' });
         return;
+      case 'edit': {
+        const device = { id: `bmc-${o.node}`, driver: 'ipmitool', address: `192.0.2.${100 + (this.edits++ % 100)}` };
+        await this.call('inventory.nodes.patch', { ...BY, name: o.node, patch: { powerLevels: [[device]] } });
+        return;
+      }
+      case 'replace':
+        await this.call('inventory.nodes.replace', { ...BY, name: o.node, replacement: { serial: 'new' } });
+        return;
       case 'pause':
         return this.pause(o.forMs);
       case 'enforce':
@@ -104,7 +114,13 @@ export class Operator {
     const paused = { until: bus.clock.wallMs() + Math.round(forMs), reason: 'a pause' };
     await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
     // By the wall clock of whoever looks at it, which may be so far ahead.
-    if (mine === this.paused) oracle.paused(begun + forMs - CLOCKS_APART_MS);
+    if (mine === this.paused && this.isWallTrue) oracle.paused(begun + forMs - CLOCKS_APART_MS);
+  }
+
+  /** Somebody set the wall clock of a host: there a pause may be over at any time, from now on. */
+  wallJumped(): void {
+    this.isWallTrue = false;
+    this.p.oracle.resumed();
   }
 
   /** Whatever mode is ordered, a pause goes with it. */

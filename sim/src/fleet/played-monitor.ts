@@ -54,6 +54,8 @@ export interface PlayedMonitorParts {
  */
 export class PlayedMonitor {
   private readonly judged = new Map<string, Judged>();
+  /** Node → the last verdict by which it was dead. */
+  private readonly toldDead = new Map<string, Verdict>();
   private readonly episodes = new Map<string, Episode>();
   private readonly heardAt = new Map<string, number>();
   /** Node → the boot that its own reports last named. */
@@ -113,6 +115,12 @@ export class PlayedMonitor {
     this.wrong.set(node, { verdict, untilMs: this.now + forMs });
   }
 
+  /** The last verdict by which a node was dead comes once more, as whatever stores and repeats messages may send it. */
+  tellAgain(node: string): void {
+    const told = this.toldDead.get(node);
+    if (told !== undefined) this.publish(told);
+  }
+
   private get now(): number {
     return this.p.bus.clock.monotonicMs();
   }
@@ -157,9 +165,14 @@ export class PlayedMonitor {
     this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs(), bootId, poweredOn });
     this.p.tell(`the monitor calls ${name} ${verdict}`);
     const told = this.verdictOf(name);
+    if (verdict === 'DOWN') this.toldDead.set(name, told);
+    this.publish(told);
+  }
+
+  private publish(told: Verdict): void {
     this.p.bus.publishVerdict(told).catch((e: unknown) => {
       // Who misses it is told by the next beacon, and asks.
-      this.p.bus.log.warn({ err: e, node: name }, 'a verdict was not stored');
+      this.p.bus.log.warn({ err: e, node: told.node }, 'a verdict was not stored');
     });
   }
 

@@ -17,6 +17,8 @@ export type BmcMood =
   | 'lying'
   /** Refuses to switch anything, and says so. */
   | 'refusing'
+  /** Refuses to switch off what is off, as an error; what else it is told it does at once. */
+  | 'picky'
   /** Answers every read with an error. */
   | 'unreadable'
   /** Neither hears nor answers. */
@@ -61,7 +63,8 @@ export class Bmc {
         answer(mood === 'unreadable' ? { ok: false, code: 'BMC_REFUSED' } : { ok: true, power: this.power() });
         return;
       }
-      if (mood === 'refusing') return answer({ ok: false, code: 'BMC_REFUSED' });
+      if (mood === 'refusing' || (mood === 'picky' && verb === 'off' && !this.chassis.on))
+        return answer({ ok: false, code: 'BMC_REFUSED' });
       if (mood !== 'lying' && verb !== 'soft') this.carryOut(verb, by, mood, sentMs);
       if (mood !== 'mute') answer({ ok: true });
     });
