@@ -58,7 +58,7 @@ describe('the schedule of probes', () => {
 
   it('probes at another interval no sooner than an interval after the last probe, by the longest since, and soon after', () => {
     const intervals = [250, 500, 1000];
-    const change = fc.record({ after: fc.integer({ min: 1000, max: 4000 }), to: fc.constantFrom(...intervals) });
+    const change = fc.record({ after: fc.integer({ min: 100, max: 4000 }), to: fc.constantFrom(...intervals) });
     const phases = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), phases, (changes, phase) => {
@@ -88,6 +88,23 @@ describe('the schedule of probes', () => {
         }
       }),
     );
+  });
+
+  it('keeps a turn that has come when the interval changes', () => {
+    const schedule = new ProbeSchedule();
+    const links = new Map([['a', ['management']]]);
+    const sent: number[] = [];
+    const changes = new Map([
+      [0, 250],
+      [300, 1000],
+      [2001, 500],
+    ]);
+    for (let now = 0; now <= 3500; now++) {
+      const interval = changes.get(now);
+      if (interval !== undefined) schedule.set(links, interval, now, 0.0004);
+      if (schedule.due(now, () => true).length > 0) sent.push(now);
+    }
+    expect(sent).toEqual([1, 251, 2001, 3001]);
   });
 
   it('probes a network that a peer gains together with those that it has', () => {

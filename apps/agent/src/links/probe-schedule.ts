@@ -11,6 +11,8 @@ interface Slot extends ProbeTarget {
   lastAt: number;
   /** The longest interval in force since then, ms. */
   longest: number;
+  /** A point of its grid, where its next turn lies beside it; that after it lies on it again. */
+  gridAt?: number | undefined;
 }
 
 /** The next time on the grid `at + k · interval` that is not before `now`. */
@@ -30,7 +32,8 @@ export class ProbeSchedule {
    * Turns lie on a grid of the interval; `phase` (0…1) is random per process, so that agents do not beat together. Where
    * the interval changes, a link has its turn no sooner than the longest interval since its last probe after that one: a
    * probe that waits for the one before it leaves late, the next ones follow too soon, and a row of misses spans less
-   * than x.
+   * than x. A turn that was to come no sooner than that, and before its new one, stays: however often the interval
+   * changes, nobody waits for more than two of the longest.
    */
   set(peers: ReadonlyMap<string, readonly string[]>, interval: number, now: number, phase: number): void {
     const kept = new Map(this.slots.map((s) => [`${s.peer}\0${s.network}`, s]));
@@ -45,8 +48,12 @@ export class ProbeSchedule {
         if (known && turn !== undefined) return known;
         const { lastAt = -Infinity, longest = 0 } = known ?? {};
         const slot = { peer, network, lastAt, longest: Math.max(longest, interval) };
-        const soonest = Math.max(now, lastAt + slot.longest);
-        return { ...slot, nextAt: turn ?? onGrid(share * interval, interval, soonest) };
+        if (turn !== undefined) return { ...slot, nextAt: turn };
+        const soonest = lastAt + slot.longest;
+        const gridAt = share * interval;
+        const nextAt = onGrid(gridAt, interval, Math.max(now, soonest));
+        const stays = known !== undefined && known.nextAt >= soonest && known.nextAt < nextAt;
+        return stays ? { ...slot, nextAt: known.nextAt, gridAt } : { ...slot, nextAt };
       });
     });
   }
@@ -59,7 +66,13 @@ export class ProbeSchedule {
       due.push({ peer: slot.peer, network: slot.network });
       slot.lastAt = now;
       slot.longest = this.interval;
-      slot.nextAt = onGrid(slot.nextAt + this.interval, this.interval, now);
+      const soonest = slot.nextAt + this.interval;
+      slot.nextAt = onGrid(
+        slot.gridAt === undefined ? soonest : onGrid(slot.gridAt, this.interval, soonest),
+        this.interval,
+        now,
+      );
+      slot.gridAt = undefined;
     }
     return due;
   }
