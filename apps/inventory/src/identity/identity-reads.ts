@@ -13,24 +13,31 @@ import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** What a suspect's device said is not asked again within this, ms. */
+/** What a suspect's device said is not asked again within this, ms; nor one that does not answer. */
 const FRESH_MS = 15_000;
-/** The most that a decision waits for a read that was begun at suspicion, ms: then the last comparison counts. */
-const WAIT_MS = 2_000;
+/** One that has not been answered by then, or has failed, is begun again, ms: an answer may be lost with its fencer. */
+const ASK_AGAIN_MS = 2_000;
+/** The most that a decision waits for what was first asked at suspicion, ms: then the last comparison counts. */
+const WAIT_MS = 2 * ASK_AGAIN_MS;
+/** The same for a view to show what was written, ms. */
+const SHOWN_MS = 2_000;
 /** Two commands of one BMC, and what may run before them. */
 const READ_MS = 14_000;
 
 type Read = RpcAnswer<'fencer.power.identify'>['devices'][number];
 
-interface Asked {
-  at: number;
-  done: boolean;
+/** Reads of one node that follow each other until one is answered. */
+interface Row {
+  firstAt: number;
+  lastAt: number;
+  underWay: number;
+  answered: boolean;
 }
 
 /** Asks power devices who they are, and keeps in the node's record whether they are its own. Any replica may. */
 @Injectable()
 export class IdentityReads {
-  private readonly asked = new Map<string, Asked>();
+  private readonly rows = new Map<string, Row>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -43,36 +50,44 @@ export class IdentityReads {
    * `settled` is called when it is known.
    */
   begin(node: NodeRecord, settled: () => void = () => undefined): void {
-    const had = this.asked.get(node.name);
     const now = this.context.clock.monotonicMs();
-    if (had !== undefined && (!had.done || now - had.at < FRESH_MS)) return;
+    const had = this.rows.get(node.name);
+    if (had !== undefined && now - had.lastAt < againMs(had, now)) return;
     if (!node.powerLevels.some((level) => level.length > 0)) return;
-    const asked: Asked = { at: now, done: false };
-    this.asked.set(node.name, asked);
+    const row: Row =
+      had === undefined || had.answered ? { firstAt: now, lastAt: now, underWay: 0, answered: false } : had;
+    this.rows.set(node.name, row);
+    row.lastAt = now;
+    row.underWay += 1;
     this.read(node.name, true)
-      .catch((cause: unknown) => {
-        const e = MusterError.from(cause);
-        this.context.log.debug(
-          { node: node.name, code: e.code },
-          `its power devices were not identified: ${e.message}`,
-        );
-      })
+      .then(
+        () => (row.answered = true),
+        (cause: unknown) => {
+          const e = MusterError.from(cause);
+          this.context.log.debug(
+            { node: node.name, code: e.code },
+            `its power devices were not identified: ${e.message}`,
+          );
+        },
+      )
       .finally(() => {
-        asked.done = true;
+        row.underWay -= 1;
         settled();
       });
   }
 
   /** A read of it is under way that is worth waiting for. */
   pending(node: string): boolean {
-    const asked = this.asked.get(node);
-    return asked !== undefined && !asked.done && this.context.clock.monotonicMs() - asked.at < WAIT_MS;
+    const row = this.rows.get(node);
+    if (row === undefined || row.answered || row.underWay === 0) return false;
+    return this.context.clock.monotonicMs() - row.firstAt < WAIT_MS;
   }
 
   /** Drops what is too old to spare a read. */
   forgetOld(): void {
     const now = this.context.clock.monotonicMs();
-    for (const [node, asked] of this.asked) if (asked.done && now - asked.at >= FRESH_MS) this.asked.delete(node);
+    for (const [node, { underWay, lastAt }] of this.rows)
+      if (underWay === 0 && now - lastAt >= FRESH_MS) this.rows.delete(node);
   }
 
   /**
@@ -88,7 +103,7 @@ export class IdentityReads {
     );
     if (devices.some((d) => d.seen !== undefined)) {
       const { revision } = await this.nodes.change(name, (n) => this.compared(n, devices));
-      await this.store.nodes.view.shows(revision, WAIT_MS);
+      await this.store.nodes.view.shows(revision, SHOWN_MS);
     }
     return devices;
   }
@@ -111,6 +126,10 @@ export class IdentityReads {
     return next === node ? undefined : next;
   }
 }
+
+/** So long after the last read of it another is begun: soon only while a decision may wait for it. */
+const againMs = (row: Row, now: number): number =>
+  row.answered || now - row.firstAt >= WAIT_MS ? FRESH_MS : ASK_AGAIN_MS;
 
 /** But for its date: a write for each look would wake everybody, and say nothing. */
 const isSame = (a: PowerIdentity, b: PowerIdentity): boolean =>
