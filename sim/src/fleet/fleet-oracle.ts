@@ -420,7 +420,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       names({ name: 'collateral', subject: node, node });
       return undefined;
     }
-    const obstacle = this.records.nodes.get(node)?.cordon === undefined ? this.unseen(node) : 'a cordon';
+    const isCordoned = this.records.nodes.get(node)?.cordon !== undefined;
+    const obstacle = isCordoned ? 'a cordon' : (this.unseen(node) ?? this.observes);
     if (obstacle !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
       names({ name: obstacle, subject: node, node });
       return undefined;
@@ -452,6 +453,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.f.hosts.get(node)?.speaks === true ? this.f.blind() : (this.f.blind() ?? this.f.notCalledDead(node));
   }
 
+  /** An operator has ordered that nothing is written to a power device. */
+  private get observes(): string | undefined {
+    return this.settings?.fencing.mode === 'enforce' ? undefined : 'the mode observe';
+  }
+
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
     const node = w.assignment?.node;
@@ -466,8 +472,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const record = this.records.nodes.get(node);
     if (record?.cordon !== undefined) return 'a cordon';
     if (record?.pendingReturn?.held !== undefined) return 'a held return';
-    const { fencing } = this.settings ?? {};
-    if (fencing?.mode !== 'enforce') return 'the mode observe';
+    if (this.observes !== undefined) return this.observes;
     const held = this.incidents.get(node);
     if (held?.phase === 'cancelled' && held.takenBack !== undefined) return 'an order that was taken back';
     return undefined;

@@ -15,7 +15,7 @@ import type { Dice } from '#contracts/testing/dice.js';
 import type { Bus } from '#bus';
 import { Bmc } from '../hands/bmc.js';
 import { Chassis } from '../hands/chassis.js';
-import { deviceOf, HandsPrograms } from '../hands/hands-programs.js';
+import { deviceOf, HandsPrograms, placeOf } from '../hands/hands-programs.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { CALM, PlayedFaults } from '../nats/played-faults.js';
 import { PlayedServer, type Sender } from '../nats/played-server.js';
@@ -26,6 +26,7 @@ import { ProgramFaults } from '../process/program-faults.js';
 import type { Program, Running } from '../process/sim-process.js';
 import { diceOf } from '../time/seeded-random.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
+import type { Task } from '../../../apps/inventory/src/conductor/task.js';
 import { roughRates } from '../hands/hands-world.js';
 import { BEGUN_MS, type FleetEvent, type FleetHistory } from './fleet-history.js';
 import { FleetOracle } from './fleet-oracle.js';
@@ -45,6 +46,11 @@ const PLAN_TRIES = { most: 20, everyMs: 1_000 };
 
 /** Control hosts keep time by NTP, ms. */
 const WALL_SPREAD_MS = 200;
+
+export interface FleetOptions extends PlayOptions {
+  /** What conductors run in the place of each of their tasks. @default the task */
+  run?: (task: Task) => Task;
+}
 
 /** One history of the whole plane: machines with their systems, a monitor, operators, and the product's own programs. */
 export class FleetWorld implements PlayWorld {
@@ -68,7 +74,7 @@ export class FleetWorld implements PlayWorld {
 
   constructor(
     private readonly history: FleetHistory,
-    private readonly o: PlayOptions = {},
+    private readonly o: FleetOptions = {},
   ) {
     this.time = new VirtualTime();
     this.dice = diceOf(history.seed, 'world');
@@ -245,7 +251,7 @@ export class FleetWorld implements PlayWorld {
         powerLevels: [[device]],
         powerIdentity: { [device.id]: identity },
         ...(guid !== undefined && { hardware: { systemUuid: guid, bmcGuid: guid, at: 1 } }),
-        networks: { management: { address: `10.0.0.${i + 1}` }, backend: { address: `10.0.1.${i + 1}` } },
+        networks: { management: { address: `10.0.${placeOf(i)}` }, backend: { address: `10.1.${placeOf(i)}` } },
         ...(this.hosts.get(name) && { bootId: this.hosts.get(name)?.bootId ?? '' }),
         provisioned: { checksum: CHECKSUM, at: 1, job: 'job-0' },
       });
@@ -272,6 +278,7 @@ export class FleetWorld implements PlayWorld {
     return startInventory({
       bus: this.programs.busOf(life),
       instance: life.process,
+      run: this.o.run,
       initial: {
         fencing: { ...defaultFencing, mode: 'enforce', storm: { ...defaultStorm, brakeAtLeast, capAtLeast } },
       },

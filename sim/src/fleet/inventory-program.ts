@@ -4,6 +4,7 @@ import type { ClusterSettings } from '#contracts';
 import { ServiceContext } from '#service';
 import { ClaimsService } from '../../../apps/inventory/src/claims/claims.service.js';
 import { ConductorService } from '../../../apps/inventory/src/conductor/conductor.service.js';
+import type { Task } from '../../../apps/inventory/src/conductor/task.js';
 import { IncidentsController } from '../../../apps/inventory/src/incidents/incidents.controller.js';
 import { PowerOrders } from '../../../apps/inventory/src/incidents/power-orders.service.js';
 import { StormsService } from '../../../apps/inventory/src/incidents/storms.service.js';
@@ -34,13 +35,20 @@ export interface InventoryProgramParts {
   instance: string;
   /** Of a new installation. */
   initial: Partial<ClusterSettings>;
+  /** What the conductor runs in the place of each of its tasks. @default the task */
+  run?: ((task: Task) => Task) | undefined;
 }
 
 /**
  * Inventory as a process on one life's bus: the conductor with all of its tasks, and what asks and answers beside it. Left
  * out is what no task needs and no verdict leads to: enrolment of agents, files of nodes, webhooks, tokens, pages of status.
  */
-export async function startInventory({ bus, instance, initial }: InventoryProgramParts): Promise<Running> {
+export async function startInventory({
+  bus,
+  instance,
+  initial,
+  run = (task) => task,
+}: InventoryProgramParts): Promise<Running> {
   const nats = { servers: [`nats://${CONTROL.name}:4222`] };
   const config = playedConfig({ cluster: 'sim', instance, initial, nats });
   // What services ask of their log is what the bus has; nothing here asks for pino's own.
@@ -49,7 +57,7 @@ export async function startInventory({ bus, instance, initial }: InventoryProgra
   const names = new KnownNames(context, { addressesOf: () => Promise.resolve([CONTROL.address]) });
   const parts = new Composition([context, store, names]);
   const conductor = parts.get(ConductorService);
-  for (const task of tasksBy((by) => parts.get(by))) conductor.add(task);
+  for (const task of tasksBy((by) => parts.get(by))) conductor.add(run(task));
   for (const inlet of [VerdictConsumer, GateResponder]) parts.get<object>(inlet);
   const incidents = parts.get(IncidentsController);
   const storms = parts.get(StormsService);

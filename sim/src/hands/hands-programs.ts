@@ -53,10 +53,13 @@ export interface HandsProgramsParts {
 }
 
 /** As it stands in the record of its node. */
+/** The end of the address of a node, on each of its networks. */
+export const placeOf = (index: number): string => `${Math.floor(index / 250)}.${(index % 250) + 1}`;
+
 export const deviceOf = (node: string, index: number): PowerDevice => ({
   id: `bmc-${node}`,
   driver: 'ipmitool',
-  address: `192.0.2.${index + 1}`,
+  address: `10.2.${placeOf(index)}`,
 });
 const nodeOf = (device: PowerDevice): string => device.id.slice('bmc-'.length);
 
