@@ -80,7 +80,11 @@ export class WorkloadReconciler implements Reconciler {
     const whyBarred = (w: WorkloadRecord): string | undefined =>
       startRefusal('round', { barred: barred.get(w.name) })?.why;
     const isFree = (w: WorkloadRecord): boolean => whyBarred(w) === undefined;
-    await this.each(c, running, (w) => this.note(c, w));
+    await this.each(
+      c,
+      running.filter((w) => this.isNews(w)),
+      (w) => this.note(c, w),
+    );
     await this.placeAll(
       c,
       running.filter((w) => w.assignment === undefined && isFree(w)),
@@ -184,19 +188,25 @@ export class WorkloadReconciler implements Reconciler {
     return { workload: w, do: 'elsewhere', why: step.why, ...(to !== undefined && { to }) };
   }
 
-  /** Looks at the node's own report: seen running there, or lost with a boot. */
+  /** Its node's report is of another boot than its record, or it is being started there: the others are not looked at. */
+  private isNews(w: WorkloadRecord): boolean {
+    const report = w.assignment && this.facts.of(w.assignment.node);
+    return report?.workloads !== undefined && (w.start !== undefined || w.boot !== report.bootId);
+  }
+
+  /** By the node's own report: seen running there, or lost with a boot. */
   private async note(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const at = w.assignment;
     const report = at && this.facts.of(at.node);
     if (at === undefined || report?.workloads === undefined) return;
     const there = report.workloads.find((r) => r.name === w.name);
-    if (there !== undefined && (w.start !== undefined || w.boot !== report.bootId)) {
+    if (there !== undefined) {
       if (!provesStart(w, there, report.bootId)) return;
       await this.workloads.change(w.name, w.start === undefined ? undefined : 'running', () => {
         c.check();
         return { kind: 'started', generation: at.generation, boot: report.bootId };
       });
-    } else if (there === undefined && w.start === undefined && w.boot !== undefined && w.boot !== report.bootId) {
+    } else if (w.start === undefined && w.boot !== undefined) {
       await this.workloads.change(w.name, 'held', (now) => {
         c.check();
         const isAsSeen = now.boot === w.boot && now.generation === w.generation;

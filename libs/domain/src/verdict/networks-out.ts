@@ -48,9 +48,10 @@ export const isSilentOn = (n: Pick<NodeRecord, 'verdict'>, network: string): boo
 /** Networks that are silent for most of the members that have them, by their verdicts: no node's own trouble. */
 export function networksDown(nodes: readonly NodeRecord[]): Set<string> {
   const members = nodes.filter(isMember);
-  const networks = new Set(members.flatMap((n) => Object.keys(n.networks)));
+  // Most fleets have none, and this is asked several times a second.
+  const silent = new Set(members.filter(isDegraded).flatMap((n) => n.verdict?.networks ?? []));
   return new Set(
-    [...networks].filter((network) => {
+    [...silent].filter((network) => {
       const on = members.filter((n) => network in n.networks);
       return isMostOf(on.filter((n) => isSilentOn(n, network)).length, on.length);
     }),
