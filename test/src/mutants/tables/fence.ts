@@ -531,7 +531,21 @@ export const fence: readonly Mutant[] = [
     name: 'a decision by the identity that was known before it was read',
     file: 'apps/inventory/src/identity/identity-reads.ts',
     symbol: 'IdentityReads.read',
-    operation: { drop: 'await this.store.nodes.view.shows(revision, WAIT_MS);' },
+    operation: { drop: 'await this.store.nodes.view.shows(revision, SHOWN_MS);' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
+    name: 'an identity whose answer is lost is not asked for again',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'againMs',
+    operation: { replace: 'row.answered || now - row.firstAt >= WAIT_MS ? FRESH_MS : ASK_AGAIN_MS', with: 'FRESH_MS' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
+    name: 'a decision does not wait for an identity that is asked for again',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'WAIT_MS',
+    operation: { replace: '2 * ASK_AGAIN_MS', with: 'ASK_AGAIN_MS' },
     specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
   },
   {

@@ -404,6 +404,13 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/recovery/mass-return.spec.ts'],
   },
   {
+    name: 'what is being started is not looked for in the reports',
+    file: 'apps/inventory/src/recovery/workload.reconciler.ts',
+    symbol: 'WorkloadReconciler.isNews',
+    operation: { replace: 'w.start !== undefined || w.boot !== report.bootId', with: 'w.start === null' },
+    specs: ['apps/inventory/src/recovery/mass-return.spec.ts'],
+  },
+  {
     name: 'what was lost is placed each for itself',
     file: 'apps/inventory/src/recovery/workload.reconciler.ts',
     symbol: 'WorkloadReconciler.startAll',

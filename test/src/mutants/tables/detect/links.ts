@@ -103,6 +103,13 @@ export const links: readonly Mutant[] = [
     specs: ['apps/agent/src/links/link-observation.spec.ts'],
   },
   {
+    name: 'a probe whose turn has come waits for the next one when the interval changes',
+    file: 'apps/agent/src/links/probe-schedule.ts',
+    symbol: 'ProbeSchedule.set',
+    operation: { replace: 'known.nextAt < nextAt', with: 'known.nextAt > nextAt' },
+    specs: ['apps/agent/src/links/probe-schedule.spec.ts'],
+  },
+  {
     name: 'the longest interval of all counts, not that since the last probe',
     file: 'apps/agent/src/links/probe-schedule.ts',
     symbol: 'ProbeSchedule.due',
