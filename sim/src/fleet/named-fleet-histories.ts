@@ -46,6 +46,19 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 40_000,
     }),
   },
+  'bmcs-swapped-unread': {
+    shows: 'the same while no fencer answers, until one is back: nobody is powered off by what was found yesterday',
+    history: quietFleet('bmcs-swapped-unread', FLEET_SEED + 48, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      events: [
+        { kind: 'cut-off', at: 19_000, process: 'fencer-1', forMs: 9_000, silentMs: 2_000 },
+        { kind: 'cut-off', at: 19_000, process: 'fencer-2', forMs: 11_000, silentMs: 2_000 },
+        death,
+      ],
+      quietFrom: 50_000,
+    }),
+  },
   'bmc-of-another': {
     shows: 'the device of a node reaches the BMC of another, which dies and is fenced; then the first is cut off',
     history: quietFleet('bmc-of-another', FLEET_SEED + 41, {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rpcSubject } from '#bus';
 import {
   identityBasis,
   type AlarmRecord,
@@ -7,8 +6,6 @@ import {
   type IncidentRecord,
   type NodeRecord,
   type PowerIdentity,
-  type RpcAnswer,
-  type RpcRequest,
 } from '#contracts';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
@@ -23,18 +20,13 @@ describe('a power device, before its node is switched off', () => {
 
   beforeAll(async () => {
     served = await ServedFleet.start(['n-1', 'n-2', 'n-3', 'n-4', 'n-5', 'n-6', 'n-7']);
-    served.fleet.bus.answer<
-      { data: RpcRequest<'fencer.power.identify'> },
-      { response: RpcAnswer<'fencer.power.identify'> }
-    >(rpcSubject('fencer.power.identify'), async ({ data }) => {
-      const node = await record(data.node);
-      const seen = says.get(data.node);
-      const devices = node.powerLevels.flat().map((d) => ({
+    served.fleet.identify = (node) => {
+      const seen = says.get(node.name);
+      return node.powerLevels.flat().map((d) => ({
         ...{ id: d.id, basis: identityBasis(d) },
         ...(seen === undefined ? { code: 'BMC_TIMEOUT' } : { seen }),
       }));
-      return { response: { devices } };
-    });
+    };
   });
   afterAll(() => served.stop());
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MusterError } from '#contracts';
+import { MusterError, type ErrorCode } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -36,9 +36,9 @@ it('are waited for until what they found is shown, so that nothing is decided by
 });
 
 /** Reads of one node, of which some come to an end, and a clock by hand. */
-function byHand() {
+function byHand(devices = [aDevice()]) {
   let now = 0;
-  const calls: { answer: () => void; fail: (code: 'TIMEOUT' | 'BUS_UNAVAILABLE') => void }[] = [];
+  const calls: { answer: () => void; fail: (code: ErrorCode) => void }[] = [];
   const call = (): Promise<unknown> =>
     new Promise((resolve, reject) =>
       calls.push({
@@ -52,10 +52,11 @@ function byHand() {
     {} as InventoryStore,
     {} as NodeService,
   );
-  const node = aNode('n-1', { powerLevels: [[aDevice()]] });
+  const node = aNode('n-1', { powerLevels: devices.length > 0 ? [devices] : [] });
   return {
     calls,
     pending: () => sut.pending('n-1'),
+    unanswered: () => sut.unanswered('n-1'),
     /** As each look at a silent node does. */
     lookAt: (ms: number) => {
       now = ms;
@@ -66,16 +67,14 @@ function byHand() {
   };
 }
 
-it('are begun again where an answer is lost, and waited for once more; then the last comparison counts', async () => {
+it('are begun again where an answer is lost, and are unanswered until a fencer answers', async () => {
   const h = byHand();
-  expect([h.lookAt(0), h.lookAt(1_900), h.pending()]).toEqual([1, 1, true]);
-  expect([h.lookAt(2_000), h.lookAt(3_900), h.pending()]).toEqual([2, 2, true]);
-  expect([h.lookAt(4_100), h.pending()]).toEqual([2, false]);
-  // A device that does not answer is asked no more often than one that does.
-  expect([h.lookAt(16_900), h.lookAt(17_000)]).toEqual([2, 3]);
-  h.calls[1]?.answer();
+  expect([h.lookAt(0), h.lookAt(1_900), h.pending(), h.unanswered()]).toEqual([1, 1, true, true]);
+  expect([h.lookAt(2_000), h.lookAt(6_900), h.pending(), h.unanswered()]).toEqual([2, 2, false, true]);
+  expect([h.lookAt(7_000), h.lookAt(11_900), h.unanswered()]).toEqual([3, 3, true]);
+  h.calls[2]?.answer();
   await h.settled();
-  expect([h.pending(), h.lookAt(31_900), h.lookAt(32_000)]).toEqual([false, 3, 4]);
+  expect([h.unanswered(), h.lookAt(21_900), h.lookAt(22_000), h.unanswered()]).toEqual([false, 3, 4, true]);
 });
 
 it('are over with the first answer, whichever read it is of', async () => {
@@ -84,13 +83,24 @@ it('are over with the first answer, whichever read it is of', async () => {
   h.lookAt(2_000);
   h.calls[0]?.answer();
   await h.settled();
-  expect([h.pending(), h.lookAt(4_000)]).toEqual([false, 2]);
+  expect([h.pending(), h.unanswered(), h.lookAt(4_000)]).toEqual([false, false, 2]);
 });
 
-it('are not waited for where none is under way', async () => {
+it.each([
+  ['TIMEOUT', true],
+  ['NO_RESPONDER', true],
+  ['BUS_UNAVAILABLE', true],
+  // A fencer has said so.
+  ['BAD_REQUEST', false],
+] as const)('are not waited for where none is under way, and after %s unanswered: %s', async (code, unanswered) => {
   const h = byHand();
   h.lookAt(0);
-  h.calls[0]?.fail('BUS_UNAVAILABLE');
+  h.calls[0]?.fail(code);
   await h.settled();
-  expect([h.pending(), h.lookAt(1_000), h.lookAt(2_000), h.pending()]).toEqual([false, 1, 2, true]);
+  expect([h.pending(), h.unanswered()]).toEqual([false, unanswered]);
+});
+
+it('are no matter of a node without a device', () => {
+  const h = byHand([]);
+  expect([h.lookAt(0), h.pending(), h.unanswered()]).toEqual([0, false, false]);
 });

@@ -3,6 +3,7 @@ import {
   identityBasis,
   knownIdentity,
   MusterError,
+  type ErrorCode,
   withIdentity,
   type NodeRecord,
   type PowerIdentity,
@@ -13,12 +14,13 @@ import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** What a suspect's device said is not asked again within this, ms; nor one that does not answer. */
+/** What a suspect's device said is not asked again within this, ms. */
 const FRESH_MS = 15_000;
-/** One that has not been answered by then, or has failed, is begun again, ms: an answer may be lost with its fencer. */
+/** One without an answer is begun again after this, ms: an answer may be lost with its fencer. From the second on: */
 const ASK_AGAIN_MS = 2_000;
-/** The most that a decision waits for what was first asked at suspicion, ms: then the last comparison counts. */
-const WAIT_MS = 2 * ASK_AGAIN_MS;
+const ASK_ON_MS = 5_000;
+/** The most that is waited for a read that was begun at suspicion before anything else is looked at, ms. */
+const WAIT_MS = 2_000;
 /** The same for a view to show what was written, ms. */
 const SHOWN_MS = 2_000;
 /** Two commands of one BMC, and what may run before them. */
@@ -30,7 +32,9 @@ type Read = RpcAnswer<'fencer.power.identify'>['devices'][number];
 interface Row {
   firstAt: number;
   lastAt: number;
+  asked: number;
   underWay: number;
+  /** By a fencer, whatever it could find out. */
   answered: boolean;
 }
 
@@ -52,18 +56,20 @@ export class IdentityReads {
   begin(node: NodeRecord, settled: () => void = () => undefined): void {
     const now = this.context.clock.monotonicMs();
     const had = this.rows.get(node.name);
-    if (had !== undefined && now - had.lastAt < againMs(had, now)) return;
+    if (had !== undefined && now - had.lastAt < againMs(had)) return;
     if (!node.powerLevels.some((level) => level.length > 0)) return;
     const row: Row =
-      had === undefined || had.answered ? { firstAt: now, lastAt: now, underWay: 0, answered: false } : had;
+      had === undefined || had.answered ? { firstAt: now, lastAt: now, asked: 0, underWay: 0, answered: false } : had;
     this.rows.set(node.name, row);
     row.lastAt = now;
+    row.asked += 1;
     row.underWay += 1;
     this.read(node.name, true)
       .then(
         () => (row.answered = true),
         (cause: unknown) => {
           const e = MusterError.from(cause);
+          if (!unheard.has(e.code)) row.answered = true;
           this.context.log.debug(
             { node: node.name, code: e.code },
             `its power devices were not identified: ${e.message}`,
@@ -81,6 +87,11 @@ export class IdentityReads {
     const row = this.rows.get(node);
     if (row === undefined || row.answered || row.underWay === 0) return false;
     return this.context.clock.monotonicMs() - row.firstAt < WAIT_MS;
+  }
+
+  /** Asked since it is suspect, and no fencer has answered yet: whoever could power it off has not been heard. */
+  unanswered(node: string): boolean {
+    return this.rows.get(node)?.answered === false;
   }
 
   /** Drops what is too old to spare a read. */
@@ -127,9 +138,11 @@ export class IdentityReads {
   }
 }
 
-/** So long after the last read of it another is begun: soon only while a decision may wait for it. */
-const againMs = (row: Row, now: number): number =>
-  row.answered || now - row.firstAt >= WAIT_MS ? FRESH_MS : ASK_AGAIN_MS;
+/** So long after the last read of it another is begun, ms. */
+const againMs = ({ answered, asked }: Row): number => (answered ? FRESH_MS : asked < 2 ? ASK_AGAIN_MS : ASK_ON_MS);
+
+/** Nobody has said anything. */
+const unheard: ReadonlySet<ErrorCode> = new Set(['TIMEOUT', 'NO_RESPONDER', 'BUS_UNAVAILABLE']);
 
 /** But for its date: a write for each look would wake everybody, and say nothing. */
 const isSame = (a: PowerIdentity, b: PowerIdentity): boolean =>

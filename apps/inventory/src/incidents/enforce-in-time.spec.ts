@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rpcSubject } from '#bus';
-import { identityBasis, type NodeRecord, type RpcAnswer, type RpcRequest } from '#contracts';
+import { type NodeRecord, type RpcAnswer, type RpcRequest } from '#contracts';
+import { untold } from '../testing/identify.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 
 /** As long as the gateway waits for a write, ms. */
@@ -11,28 +12,24 @@ describe('mode enforce, asked for while a power device is slow', () => {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
 
-  const answer = <V extends 'fencer.power.read' | 'fencer.power.identify'>(
-    verb: V,
-    fn: (node: NodeRecord) => Promise<RpcAnswer<V>> | RpcAnswer<V>,
-  ): void => {
-    served.fleet.bus.answer<{ data: RpcRequest<V> }, { response: RpcAnswer<V> }>(rpcSubject(verb), async ({ data }) => {
-      const node = (await served.fleet.bus.bucket<NodeRecord>('nodes').get(data.node))?.value as NodeRecord;
-      return { response: await fn(node) };
-    });
-  };
   const put = (mode: 'observe' | 'enforce') =>
     served.fleet.bus.call('inventory.fencing.put', { by: 'eve', mode }, { timeoutMs: GATEWAY_MS });
   const mode = async (): Promise<string> => (await served.fleet.bus.call('inventory.settings.get', {})).fencing.mode;
 
   beforeAll(async () => {
     served = await ServedFleet.start(['n-1', 'n-2', 'n-3']);
-    answer('fencer.power.read', (node) => ({
-      devices: node.powerLevels.flat().map(({ id }) => ({ id, power: 'on' as const })),
-    }));
-    answer('fencer.power.identify', async (node) => {
+    type Verb = 'fencer.power.read';
+    served.fleet.bus.answer<{ data: RpcRequest<Verb> }, { response: RpcAnswer<Verb> }>(
+      rpcSubject('fencer.power.read'),
+      async ({ data }) => {
+        const node = (await served.fleet.bus.bucket<NodeRecord>('nodes').get(data.node))?.value as NodeRecord;
+        return { response: { devices: node.powerLevels.flat().map(({ id }) => ({ id, power: 'on' as const })) } };
+      },
+    );
+    served.fleet.identify = async (node) => {
       if (node.name === 'n-2') await released;
-      return { devices: node.powerLevels.flat().map((d) => ({ id: d.id, basis: identityBasis(d) })) };
-    });
+      return untold(node);
+    };
   });
   afterAll(() => served.stop());
 

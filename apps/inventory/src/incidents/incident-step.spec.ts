@@ -12,6 +12,7 @@ const calm: IncidentStepView = {
   isContradicted: () => false,
   collateral: () => undefined,
   retryInMs: () => 0,
+  isIdentityUnanswered: () => false,
 };
 const brake: GateResult = { gate: 'BRAKE', pass: false, detail: 'too many.' };
 const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
@@ -33,6 +34,15 @@ describe('the next step of an incident', () => {
     const i = anIncident('a-1', { phase: 'failed' });
     expect(incidentStep(i, d, { ...calm, retryInMs: () => 9 })).toMatchObject({ do: 'wait', by: 'backoff', leftMs: 9 });
     expect(incidentStep(i, d, calm)).toEqual({ do: 'ask-permit', gates: [] });
+  });
+
+  it('does not order off while no fencer has answered whose its devices are, but for one that was ordered before', () => {
+    const d = { do: 'fence' as const, gates: [] };
+    const unanswered = { ...calm, isIdentityUnanswered: () => true };
+    for (const phase of ['investigating', 'suppressed', 'failed'] as const)
+      expect(incidentStep(anIncident('a-1', { phase }), d, unanswered)).toMatchObject({ do: 'wait', by: 'identity' });
+    const commanded = anIncident('a-1', { phase: 'failed', commands: [off] });
+    expect(incidentStep(commanded, d, unanswered)).toEqual({ do: 'ask-permit', gates: [] });
   });
 
   it('goes nowhere while its proof is contradicted, and is stopped for another that may have been hit', () => {

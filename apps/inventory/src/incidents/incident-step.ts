@@ -46,6 +46,8 @@ export interface IncidentStepView {
   collateral: () => GateResult | undefined;
   /** Until a fencing that failed is tried again, ms. */
   retryInMs: () => number;
+  /** No fencer has answered yet whose its power devices are. */
+  isIdentityUnanswered: () => boolean;
 }
 
 /** Pure: what becomes of an incident by what its gates and the verdict as of now say. */
@@ -71,8 +73,12 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
   if (i.phase === 'fencing') return { do: 'wait', by: 'fencer', reason: 'The fencing leader powers it off.' };
   const leftMs = i.phase === 'failed' ? v.retryInMs() : 0;
   if (leftMs > 0) return { do: 'wait', by: 'backoff', reason: 'Its last fencing failed.', leftMs };
+  // What was found hours ago is no word for now; and who does not answer this powers nothing off, either.
+  if (needsIdentity(i) && v.isIdentityUnanswered()) return { do: 'wait', by: 'identity', reason: IDENTITY_UNANSWERED };
   return { do: 'ask-permit', gates: d.gates };
 }
+
+const IDENTITY_UNANSWERED = 'No fencer has answered yet whose its power devices are.';
 
 /** Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain. */
 export const needsIdentity = (i: IncidentRecord): boolean => !wasCommanded(i) && i.phase !== 'fencing';

@@ -335,6 +335,7 @@ export class IncidentReconciler implements Reconciler {
       isContradicted: () => contradictedBy(i, node) !== undefined,
       collateral: () => heldForCollateral(i, node, this.openIncidents()),
       retryInMs: () => this.retryInMs(i, node, age),
+      isIdentityUnanswered: () => this.identity.unanswered(node.name),
     });
   }
 

@@ -82,6 +82,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
         isContradicted: () => false,
         collateral: () => undefined,
         retryInMs: () => o.leftMs,
+        isIdentityUnanswered: () => false,
       });
       return [{ incident, facts, step }];
     });

@@ -10,10 +10,12 @@ import {
   type Beacon,
   type Clock,
   type CurrentVerdictRequest,
+  type NodeRecord,
   type DetectorCondition,
   type Report,
   type Verdict,
 } from '#contracts';
+import { answerIdentify, untold, type Identified } from './identify.js';
 import { aDevice, aNode, anOwnProbe, aVerdict } from './records.js';
 
 /** How often the agents report and the detector beacons, ms: faster than in life, so that specs do not wait. */
@@ -53,6 +55,9 @@ export class FakeFleet {
   /** The detector is gone: no beacon. */
   detectorSilent = false;
 
+  /** What its fencer says of whose the power devices of a node are. @default none of them tells */
+  identify: (node: NodeRecord) => Promise<Identified[]> | Identified[] = untold;
+
   private constructor(
     readonly bus: Bus,
     readonly names: string[],
@@ -63,6 +68,7 @@ export class FakeFleet {
     const fleet = new FakeFleet(bus, names);
     fleet.parts.push(
       bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), (q) => fleet.current(q.node)),
+      answerIdentify(bus, (node) => fleet.identify(node)),
     );
     return fleet;
   }

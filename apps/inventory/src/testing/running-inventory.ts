@@ -35,6 +35,7 @@ import {
   type ServiceConfig,
 } from '#service';
 import { InventoryModule } from '../inventory.module.js';
+import { answerIdentify } from './identify.js';
 import { until } from './until.js';
 
 interface Replica {
@@ -48,7 +49,7 @@ export class RunningInventory {
   /** What the detector says that its own datagrams are proved by. */
   detectorKeys: string[] | undefined;
   private beacons: NodeJS.Timeout | undefined;
-  private readonly workers: Closable[] = [];
+  private readonly parts: Closable[] = [];
   private readonly dead: Promise<void>[] = [];
 
   private constructor(
@@ -184,9 +185,10 @@ export class RunningInventory {
 
   /** Every replica knows of the worker when this resolves. */
   async work(service: 'provisioner' | 'fencer', drivers: string[]): Promise<Closable> {
-    const id = `${service}-${this.workers.length}`;
+    const id = `${service}-${this.parts.length}`;
     const worker = await WorkerRegistry.announce(this.as(service), { service, id, drivers });
-    this.workers.push(worker);
+    this.parts.push(worker);
+    if (service === 'fencer') this.parts.push(answerIdentify(this.as(service)));
     const known = () => this.as('gateway').call('inventory.workers.list', {});
     await this.everywhere(known, (live) => live.items.some((w) => w.service === service && w.id === id));
     return worker;
@@ -251,7 +253,7 @@ export class RunningInventory {
 
   async stop(): Promise<void> {
     clearInterval(this.beacons);
-    await Promise.all(this.workers.map((w) => w.close()));
+    await Promise.all(this.parts.map((p) => p.close()));
     await Promise.all([this.nodes, this.jobs, this.reservations, this.incidents].map((v) => v.close()));
     for (const r of this.replicas.values()) await r.service.close();
     for (const r of this.replicas.values()) await r.proxy?.close();
