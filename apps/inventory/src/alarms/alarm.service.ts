@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { alarmKey, alarmRemedy, MusterError, type AlarmCode, type AlarmRecord, type AlarmView } from '#contracts';
-import { isActive } from './active.js';
+import { isActive, isUpAs } from './active.js';
 import { worstOf } from './severity.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
@@ -21,13 +21,13 @@ export class AlarmService {
   ): Promise<AlarmRecord> {
     const key = alarmKey(code, subject);
     const seen = this.store.alarms.view.get(key)?.value;
-    if (seen && isActive(seen) && seen.severity === severity && seen.message === message) return seen;
+    if (seen && isUpAs(seen, { severity, message })) return seen;
     const done = await this.store.alarms.bucket.mutate(
       key,
       (current) => {
         const was = current?.value;
+        if (isUpAs(was, { severity, message })) return undefined;
         if (was && isActive(was)) {
-          if (was.severity === severity && was.message === message) return undefined;
           const { worst: _before, ...rest } = was;
           return { ...rest, severity, message, ...worstOf(was, severity) };
         }

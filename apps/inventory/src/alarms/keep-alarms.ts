@@ -10,8 +10,7 @@ export interface WantedAlarm {
 }
 
 /**
- * Raises what is wanted and clears what is not, for the codes that one place alone is responsible for: a condition
- * that ended while nobody looked is cleared by the next look.
+ * Raises what is wanted and clears what is not, for the codes that one place alone is responsible for.
  * @param check called before each write; throws where the right to write is gone
  * @param isOver may one that is not wanted be cleared yet? @default it may
  */
@@ -20,16 +19,31 @@ export async function keepAlarms(
   codes: readonly AlarmCode[],
   wanted: readonly WantedAlarm[],
   check: () => void,
-  isOver: (a: AlarmRecord) => boolean = () => true,
+  isOver?: (a: AlarmRecord) => boolean,
 ): Promise<void> {
   for (const a of wanted) {
     check();
     await alarms.raise(a.code, a.subject, a.severity, a.message);
   }
-  const kept = new Set(wanted.map((a) => `${a.code}=${a.subject}`));
-  for (const a of alarms.list().filter(isActive))
-    if (codes.includes(a.code) && !kept.has(`${a.code}=${a.subject}`) && isOver(a)) {
-      check();
-      await alarms.clear(a.code, a.subject);
-    }
+  for (const a of unwanted(alarms.list(), codes, wanted, isOver)) {
+    check();
+    await alarms.clear(a.code, a.subject);
+  }
 }
+
+/**
+ * Those that are up and are not wanted, of the codes that one place alone is responsible for: a condition that ended
+ * while nobody looked is cleared by the next look.
+ * @param isOver may one that is not wanted be cleared yet? @default it may
+ */
+export function unwanted(
+  all: readonly AlarmRecord[],
+  codes: readonly AlarmCode[],
+  wanted: readonly WantedAlarm[],
+  isOver: (a: AlarmRecord) => boolean = () => true,
+): AlarmRecord[] {
+  const kept = new Set(wanted.map(keyOf));
+  return all.filter((a) => isActive(a) && codes.includes(a.code) && !kept.has(keyOf(a)) && isOver(a));
+}
+
+const keyOf = ({ code, subject }: Pick<WantedAlarm, 'code' | 'subject'>): string => `${code}=${subject}`;

@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
+import { RecoveryModule } from '../recovery/recovery.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 
 /** What carries out the plans of the conductor. */
-@Module({ imports: [ClaimsModule], providers: [IntentWriter, PlanExecutor], exports: [PlanExecutor] })
+@Module({ imports: [ClaimsModule, RecoveryModule], providers: [IntentWriter, PlanExecutor], exports: [PlanExecutor] })
 export class ExecuteModule {}

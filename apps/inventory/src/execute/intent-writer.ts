@@ -4,7 +4,8 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { NodeService } from '../nodes/node.service.js';
-import type { ChangeNode, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
+import type { ChangeNode, ChangeWorkload, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
+import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -21,6 +22,7 @@ export class IntentWriter {
     private readonly store: InventoryStore,
     private readonly fleets: FleetSource,
     private readonly nodes: NodeService,
+    private readonly workloads: WorkloadService,
     private readonly claims: ClaimsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
@@ -39,6 +41,8 @@ export class IntentWriter {
     switch (i.do) {
       case 'change-node':
         return this.changeNode(i, at, c);
+      case 'change-workload':
+        return this.changeWorkload(i, at, c);
       case 'create-job':
         return this.createJob(i, at, c);
       case 'delete-job':
@@ -48,6 +52,11 @@ export class IntentWriter {
           c.check();
           return i.decide(now, at);
         });
+      case 'raise-alarm': {
+        const { code, subject, severity, message } = i.alarm;
+        await this.alarms.raise(code, subject, severity, message);
+        return true;
+      }
       case 'clear-alarm':
         await this.alarms.clear(i.code, i.subject);
         return true;
@@ -66,6 +75,14 @@ export class IntentWriter {
     };
     const { audit } = i;
     return audit === undefined ? change() : this.audit.of(audit.by, audit.action, i.key, audit.detail, change);
+  }
+
+  private async changeWorkload(i: ChangeWorkload, at: Moment, c: Right): Promise<boolean> {
+    const changed = await this.workloads.change(i.key, i.told, (now) => {
+      c.check();
+      return i.decide(now, at);
+    });
+    return changed !== undefined;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {

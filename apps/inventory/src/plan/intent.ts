@@ -1,4 +1,6 @@
-import type { AlarmCode, ClaimRecord, JobRecord, NodeRecord } from '#contracts';
+import type { AlarmCode, ClaimRecord, EventMap, JobRecord, NodeRecord, WorkloadRecord } from '#contracts';
+import type { WorkloadEvent } from '#domain/workload/changes.js';
+import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 
@@ -43,6 +45,13 @@ export interface ChangeNode extends Changes<NodeRecord> {
   readonly audit?: { readonly by: string; readonly action: string; readonly detail: string };
 }
 
+/** What happens to a workload, decided on its record as it is; what the table of its changes does not allow leaves it alone. */
+export interface ChangeWorkload extends Changes<WorkloadRecord, WorkloadEvent> {
+  readonly do: 'change-workload';
+  /** Told in its event where it was changed. @default it is no news */
+  readonly told?: EventMap['workload']['change'];
+}
+
 /** A record that is only made where there is none of that key. */
 export interface CreateJob extends Intended {
   readonly do: 'create-job';
@@ -64,6 +73,12 @@ export interface ExpireClaim extends Intended {
   decide(now: ClaimRecord, at: Moment): boolean;
 }
 
+/** One that is up with other words gets these. */
+export interface RaiseAlarm extends Intended {
+  readonly do: 'raise-alarm';
+  readonly alarm: WantedAlarm;
+}
+
 export interface ClearAlarm extends Intended {
   readonly do: 'clear-alarm';
   readonly code: AlarmCode;
@@ -78,4 +93,5 @@ export interface KeepVerdicts extends Intended {
 }
 
 /** What a plan wants done: data, and nothing is done by making it. */
-export type Intent = ChangeNode | CreateJob | DeleteJob | ExpireClaim | ClearAlarm | KeepVerdicts;
+export type Intent =
+  ChangeNode | ChangeWorkload | CreateJob | DeleteJob | ExpireClaim | RaiseAlarm | ClearAlarm | KeepVerdicts;

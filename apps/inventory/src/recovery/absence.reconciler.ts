@@ -16,7 +16,7 @@ import {
   restartLeftMs,
   type AbsenceStep,
   type Presence,
-} from './workload-absence.js';
+} from '../plan/workload-absence.js';
 import { WorkloadService } from './workload.service.js';
 
 /** All workloads are looked at: a burst of changes is no reason to do that more often. */

@@ -23,6 +23,8 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   private readonly last = new Map<string, HeardReport>();
   /** The last of each that says what runs there. */
   private readonly lists = new Map<string, HeardReport>();
+  /** The last answer of {@link freshByNode}. */
+  private answered: { maxAgeMs: number; oldestAt: number; reports: ReadonlyMap<string, Report> } | undefined;
   private subscription: Closable | undefined;
   /** Since when it listens, monotonic ms. */
   private readonly since: number;
@@ -54,6 +56,7 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
     if (was !== undefined && isLateForWork({ report: was.report, ageMs: now - was.heardAt }, report)) return;
     const heard = { report, heardAt: now, ...toldOfItself(report, was, wallNow) };
     this.last.set(report.node, heard);
+    this.answered = undefined;
     if (report.workloads !== undefined) this.lists.set(report.node, heard);
   }
 
@@ -79,8 +82,19 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
 
   /** Reports that are at most `maxAgeMs` old. */
   fresh(maxAgeMs: number): Report[] {
+    return [...this.freshByNode(maxAgeMs).values()];
+  }
+
+  /** The same by node. It is made anew once a report has come, or one of it is too old, and never changed. */
+  freshByNode(maxAgeMs: number): ReadonlyMap<string, Report> {
     const now = this.context.clock.monotonicMs();
-    return [...this.last.values()].filter((h) => now - h.heardAt <= maxAgeMs).map((h) => h.report);
+    const was = this.answered;
+    if (was?.maxAgeMs === maxAgeMs && now - was.oldestAt <= maxAgeMs) return was.reports;
+    const fresh = [...this.last.values()].filter((h) => now - h.heardAt <= maxAgeMs);
+    const oldestAt = fresh.reduce((at, h) => Math.min(at, h.heardAt), Infinity);
+    const reports = new Map(fresh.map((h) => [h.report.node, h.report]));
+    this.answered = { maxAgeMs, oldestAt, reports };
+    return reports;
   }
 }
 

@@ -6,7 +6,7 @@ import { FleetSource } from './fleet-source.js';
 it('shows what stood in the store at its moment, and nothing that came later', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore);
+  const fleets = new FleetSource(store.asStore, store.reports);
   const fleet = fleets.now();
   store.nodes.set('n-1', aNode('n-1', { state: 'Disappeared' }));
   store.nodes.set('n-2', aNode('n-2'));
@@ -20,7 +20,7 @@ it('shows what stood in the store at its moment, and nothing that came later', (
 it('copies nothing: between two changes every snapshot has the same records', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore);
+  const fleets = new FleetSource(store.asStore, store.reports);
   const before = fleets.now();
   store.jobs.set('j', { id: 'j' } as never);
   expect(fleets.now().nodes).toBe(before.nodes);
@@ -35,7 +35,7 @@ it('shows what was read in the place of what its view shows', async () => {
     ...store,
     nodes: { view: store.nodes.view, bucket: { get: async () => Promise.resolve(undefined) } },
   };
-  const fleet = await new FleetSource(behind as never).read({ nodes: ['n-1'] });
+  const fleet = await new FleetSource(behind as never, store.reports).read({ nodes: ['n-1'] });
   expect(fleet.nodes.list.map((e) => e.key)).toEqual(['n-2']);
   expect(fleet.nodes.get('n-1')).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
+import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import type { Answers, Fleet, Reading } from './fleet.js';
 import { Records } from './records.js';
@@ -13,11 +14,15 @@ export class FleetSource {
   /** Of each view the records that were made of it last: they are the same until it changes. */
   private readonly made = new WeakMap<object, Records<unknown>>();
 
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+  ) {}
 
   /** As the views show it now. */
   now(answers: Answers = NO_ANSWERS): Fleet {
     const { store } = this;
+    const settings = store.clusterSettings;
     return {
       nodes: this.of(store.nodes),
       incidents: this.of(store.incidents),
@@ -25,7 +30,8 @@ export class FleetSource {
       workloads: this.of(store.workloads),
       alarms: this.of(store.alarms),
       reservations: this.of(store.reservations),
-      settings: store.clusterSettings,
+      settings,
+      reports: this.reports.freshByNode(settings.detection.freshness),
       live: store.live,
       wallMs: store.clock.wallMs(),
       answers,

@@ -5,6 +5,7 @@ import type {
   IncidentRecord,
   JobRecord,
   NodeRecord,
+  Report,
   Reservations,
   WorkloadRecord,
 } from '#contracts';
@@ -23,6 +24,8 @@ export interface Fleet {
   /** One record, under `RESERVATIONS_KEY`. */
   readonly reservations: Records<Reservations>;
   readonly settings: ClusterSettings;
+  /** Node → its own last report, where that is fresh. */
+  readonly reports: ReadonlyMap<string, Report>;
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
   /** Time of day, ms: for what a person gave as such. Never a measure of an age. */

@@ -10,6 +10,8 @@ import {
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
+import type { ServiceContext } from '#service';
+import { ReportsView } from '../reports/reports-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 
 /** One bucket in memory, with a view that follows at once. */
@@ -99,6 +101,8 @@ export class MemoryStore {
     monotonicMs: (): number => this.clock.now,
     wallMs: (): number => 1_000_000 + this.clock.now,
   };
+  /** What agents have said, by `hear`. */
+  readonly reports = new ReportsView({ clock: this.clock } as unknown as ServiceContext);
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
   readonly clusterSettings = defaultSettings('spec');
   /** Kinds of what was told, in their order. */

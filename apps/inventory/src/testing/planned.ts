@@ -6,13 +6,15 @@ import { PlanExecutor } from '../execute/plan-executor.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
+import { GenerationFloor } from '../recovery/generation-floor.js';
+import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
 
 /** What carries out plans, on a store in memory; acts of persons are told of in `store.told`. */
 export function planExecutor(store: MemoryStore): PlanExecutor {
   const inventory = store.asStore;
-  const fleets = new FleetSource(inventory);
+  const fleets = new FleetSource(inventory, store.reports);
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);
@@ -20,11 +22,13 @@ export function planExecutor(store: MemoryStore): PlanExecutor {
     },
   } as unknown as AuditService;
   // No claim is made here, for which alone it is asked.
-  const claims = new ClaimsService(inventory, new ReservationBook(inventory), {} as ServiceView);
+  const book = new ReservationBook(inventory);
+  const claims = new ClaimsService(inventory, book, {} as ServiceView);
   const writer = new IntentWriter(
     inventory,
     fleets,
     new NodeService(inventory),
+    new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
     claims,
     new AlarmService(inventory),
     audit,

@@ -4,6 +4,7 @@ import {
   type NodeRecord,
   type OwnProbe,
   type PowerDevice,
+  type Report,
   type Verdict,
 } from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
@@ -34,6 +35,14 @@ export const anOwnProbe = (o: Partial<OwnProbe> = {}): OwnProbe => ({
   by: 'detector-1',
   spoke: ['ssh'],
   ageMs: 10,
+  ...o,
+});
+
+/** Of an agent that is well, in the node's own boot, and sees nobody else. */
+export const aReport = (node: string, o: Partial<Report> = {}): Report => ({
+  ...{ v: 1, node, bootId: `boot-${node}`, epoch: 1, seq: 1 },
+  ...{ listVersion: 1, networks: ['management', 'backend'], peers: [] },
+  health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
   ...o,
 });
 

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-const ABSENCE = ['apps/inventory/src/recovery/workload-absence.spec.ts'];
+const ABSENCE = ['apps/inventory/src/plan/workload-absence.spec.ts'];
 
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
 export const recover: readonly Mutant[] = [
@@ -208,21 +208,21 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a workload that has ended by itself stays down',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'restartLeftMs',
     operation: { replace: "presence === 'absent'", with: 'false' },
     specs: ABSENCE,
   },
   {
     name: 'one look without a workload is enough to start it',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'absenceStep',
     operation: { replace: 'leftMs === 0', with: 'leftMs >= 0' },
     specs: ABSENCE,
   },
   {
     name: 'a workload on a silent node has ended',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'presenceOf',
     operation: {
       replace: 'report?.workloads === undefined || report.bootId !== node.bootId',
@@ -232,28 +232,28 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'the word of a boot that is not known yet says that a workload has ended',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: 'report.bootId !== node.bootId' },
     specs: ABSENCE,
   },
   {
     name: 'what shall not run is started when it has ended',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: "w.desired !== 'running'" },
     specs: ABSENCE,
   },
   {
     name: 'what is on its way elsewhere is started where it was',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { drop: "if (w.start !== undefined || w.stop !== undefined || w.move !== undefined) return 'unknown'" },
     specs: ABSENCE,
   },
   {
     name: 'a workload of a node in an incident has ended by itself',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: '(incident !== undefined && !quietPhases.includes(incident))' },
     specs: ABSENCE,
