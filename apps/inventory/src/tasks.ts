@@ -20,6 +20,7 @@ import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconcil
 import { RollForwardReconciler } from './operations/roll-forward.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
+import { absences } from './plan/absences.js';
 import { claimExpiry } from './plan/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/cordon-end.js';
@@ -27,7 +28,6 @@ import { duplicateAlarms } from './plan/duplicate-alarms.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
 import { verdictRetention } from './plan/verdict-retention.js';
-import { AbsenceReconciler } from './recovery/absence.reconciler.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
 import { StopReconciler } from './recovery/stop.reconciler.js';
@@ -81,7 +81,7 @@ export const tasks: readonly TaskRow[] = [
   row('roll-forward', RollForwardReconciler, 'critical'),
   row('returns', ReturnReconciler, 'critical'),
   row('storms', StormReconciler, 'critical'),
-  row('absences', AbsenceReconciler, 'critical'),
+  planned('absences', absences, 'critical'),
   row('moves', MoveReconciler, 'critical'),
   row('stops', StopReconciler, 'critical'),
   row('start-gates', StartGatesReconciler, 'critical'),

@@ -1,6 +1,7 @@
 import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
+import type { AbsenceView } from '../plan/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
 import type { StopStep } from '../recovery/stop-step.js';
@@ -28,7 +29,7 @@ export interface PlanFacts {
   storms: StormView[];
   workloads: WorkloadPreview[];
   stops: { workload: WorkloadRecord; step: StopStep; leftMs: number }[];
-  absences: { workload: WorkloadRecord; leftMs: number }[];
+  absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined;
   /** Nodes that are back and not yet in service. `quarantine`: why their power is to be left alone. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ExecuteModule } from '../execute/execute.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
@@ -6,7 +7,7 @@ import { PlanController } from './plan.controller.js';
 import { PlanService } from './plan.service.js';
 
 @Module({
-  imports: [PowerModule, IncidentsModule, RecoveryModule],
+  imports: [PowerModule, IncidentsModule, RecoveryModule, ExecuteModule],
   controllers: [PlanController],
   providers: [PlanService],
 })

@@ -12,16 +12,20 @@ import { isOrderPending } from '#domain/incident/order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
+import { PlanExecutor } from '../execute/plan-executor.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { IncidentReconciler } from '../incidents/incident.reconciler.js';
 import { unknownNode } from '../nodes/node.service.js';
-import { AbsenceReconciler } from '../recovery/absence.reconciler.js';
+import { absences, absenceViews } from '../plan/absences.js';
+import type { Concern } from '../plan/concern.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { Contradictions } from '../recovery/contradictions.js';
 import { MoveReconciler } from '../recovery/move.reconciler.js';
 import { StopReconciler } from '../recovery/stop.reconciler.js';
 import { WorkloadReconciler } from '../recovery/workload.reconciler.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
+import type { Ages } from '../snapshot/ages.js';
+import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { PlanFacts, PowerPreview } from './plan-facts.js';
 import { planItems } from './plan-items.js';
@@ -42,7 +46,7 @@ export class PlanService {
     private readonly incidents: IncidentReconciler,
     private readonly workloads: WorkloadReconciler,
     private readonly stops: StopReconciler,
-    private readonly absences: AbsenceReconciler,
+    private readonly plans: PlanExecutor,
     private readonly moves: MoveReconciler,
     private readonly collateral: CollateralWatch,
     private readonly contradictions: Contradictions,
@@ -104,7 +108,7 @@ export class PlanService {
       storms: this.gates.storms(),
       workloads: this.workloads.preview(),
       stops: this.stops.preview(),
-      absences: this.absences.preview(),
+      absences: this.shown(absences, absenceViews),
       moves: this.moves.preview(),
       returns: store.nodes.view.entries().flatMap(({ value: node }) => {
         if (node.pendingReturn === undefined) return [];
@@ -118,6 +122,12 @@ export class PlanService {
         .filter((j) => !isEndedJob(j)),
       wallMs: this.context.clock.wallMs(),
     };
+  }
+
+  /** By the ages of who acts. */
+  private shown<C extends string, T>(concern: Concern<C>, views: (fleet: Fleet, ages: Ages<C>) => T): T {
+    const { fleet, ages } = this.plans.asOf(concern);
+    return views(fleet, ages);
   }
 
   private power(): PowerPreview[] {

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
-import { AbsenceReconciler } from './absence.reconciler.js';
 import { Contradictions } from './contradictions.js';
 import { DrainController } from './drain.controller.js';
 import { GateResponder } from './gate.responder.js';
@@ -22,7 +21,6 @@ import { WorkloadsController } from './workloads.controller.js';
   imports: [ReportsModule, PowerModule, IncidentsModule],
   controllers: [DrainController, WorkloadsController],
   providers: [
-    AbsenceReconciler,
     Contradictions,
     GateResponder,
     GenerationFloor,
@@ -36,14 +34,6 @@ import { WorkloadsController } from './workloads.controller.js';
     WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [
-    AbsenceReconciler,
-    Contradictions,
-    MoveReconciler,
-    StandingService,
-    StopReconciler,
-    WorkloadReconciler,
-    WorkloadService,
-  ],
+  exports: [Contradictions, MoveReconciler, StandingService, StopReconciler, WorkloadReconciler, WorkloadService],
 })
 export class RecoveryModule {}
