@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError } from '#contracts';
+import { isEndedJob, MusterError } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { ChangeNode, ChangeWorkload, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
+import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { AuditService } from '../store/audit.service.js';
@@ -23,6 +24,7 @@ export class IntentWriter {
     private readonly fleets: FleetSource,
     private readonly nodes: NodeService,
     private readonly workloads: WorkloadService,
+    private readonly jobs: RecoverJobs,
     private readonly claims: ClaimsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
@@ -82,12 +84,15 @@ export class IntentWriter {
       c.check();
       return i.decide(now, at);
     });
-    return changed !== undefined;
+    if (changed === undefined) return false;
+    for (const next of i.followedBy?.(changed, at) ?? []) await this.carryOut(next, c);
+    return true;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {
     const job = i.decide(at);
     if (job === undefined) return false;
+    if (!isEndedJob(job)) return this.jobs.write(c, job);
     c.check();
     return unlessOvertaken(this.store.jobs.bucket.create(i.key, job));
   }

@@ -4,7 +4,7 @@ import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
 import type { AbsenceView } from '../plan/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
-import type { StopStep } from '../recovery/stop-step.js';
+import type { StopStep } from '../plan/stop-step.js';
 import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
 
 /** An incident whose node is proven off, or whose power an operator has ordered. */

@@ -50,9 +50,11 @@ export interface ChangeWorkload extends Changes<WorkloadRecord, WorkloadEvent> {
   readonly do: 'change-workload';
   /** Told in its event where it was changed. @default it is no news */
   readonly told?: EventMap['workload']['change'];
+  /** What is then written besides, in this order. After a crash in between it lacks: the plan asks for it again. */
+  followedBy?(changed: WorkloadRecord, at: Moment): Intent[];
 }
 
-/** A record that is only made where there is none of that key. */
+/** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
 export interface CreateJob extends Intended {
   readonly do: 'create-job';
   readonly key: string;

@@ -8,12 +8,13 @@ import { InventoryStore } from '../store/inventory-store.js';
 export class RecoverJobs {
   constructor(private readonly store: InventoryStore) {}
 
-  async write(c: TaskRun, job: JobRecord): Promise<void> {
+  /** @returns whether it was written; false: it is there already */
+  async write(c: Pick<TaskRun, 'check'>, job: JobRecord): Promise<boolean> {
     c.check();
     try {
       await this.store.jobs.bucket.create(job.id, job);
     } catch (e) {
-      if (MusterError.from(e).code === 'REVISION_CONFLICT') return;
+      if (MusterError.from(e).code === 'REVISION_CONFLICT') return false;
       throw e;
     }
     await this.store.bus.emit(
@@ -22,6 +23,7 @@ export class RecoverJobs {
       { job: job.id, kind: job.kind, status: job.status, nodes: job.nodes, task: job.task, error: job.error },
       { id: `job.${job.id}.Queued` },
     );
+    return true;
   }
 
   /** As it is now; undefined: it was never written. */

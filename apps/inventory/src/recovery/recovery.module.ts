@@ -34,6 +34,14 @@ import { WorkloadsController } from './workloads.controller.js';
     WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [Contradictions, MoveReconciler, StandingService, StopReconciler, WorkloadReconciler, WorkloadService],
+  exports: [
+    Contradictions,
+    MoveReconciler,
+    RecoverJobs,
+    StandingService,
+    StopReconciler,
+    WorkloadReconciler,
+    WorkloadService,
+  ],
 })
 export class RecoveryModule {}

@@ -4,10 +4,10 @@ import { ServiceContext } from '#service';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { stopJob, stopOutcome } from './recover-job.js';
+import { stopJob, stopOutcome } from '../plan/recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from '../reports/start-facts.js';
-import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
+import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from '../plan/stop-step.js';
 import { WorkloadService } from './workload.service.js';
 
 /**

@@ -7,6 +7,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { GenerationFloor } from '../recovery/generation-floor.js';
+import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
@@ -29,6 +30,7 @@ export function planExecutor(store: MemoryStore): PlanExecutor {
     fleets,
     new NodeService(inventory),
     new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
+    new RecoverJobs(inventory),
     claims,
     new AlarmService(inventory),
     audit,
