@@ -27,10 +27,10 @@ import { cordonEnd } from './plan/cordon-end.js';
 import { duplicateAlarms } from './plan/duplicate-alarms.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
+import { stops } from './plan/stops.js';
 import { verdictRetention } from './plan/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
-import { StopReconciler } from './recovery/stop.reconciler.js';
 import { WorkloadReconciler } from './recovery/workload.reconciler.js';
 import { ReturnReconciler } from './returns/return.reconciler.js';
 import { StartGatesReconciler } from './start-gates/start-gates.reconciler.js';
@@ -83,7 +83,7 @@ export const tasks: readonly TaskRow[] = [
   row('storms', StormReconciler, 'critical'),
   planned('absences', absences, 'critical'),
   row('moves', MoveReconciler, 'critical'),
-  row('stops', StopReconciler, 'critical'),
+  planned('stops', stops, 'critical'),
   row('start-gates', StartGatesReconciler, 'critical'),
   row('workloads', WorkloadReconciler, 'critical'),
   row('incidents', IncidentReconciler, 'critical'),

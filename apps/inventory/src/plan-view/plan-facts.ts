@@ -4,7 +4,7 @@ import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
 import type { AbsenceView } from '../plan/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
-import type { StopStep } from '../plan/stop-step.js';
+import type { StopView } from '../plan/stops.js';
 import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
 
 /** An incident whose node is proven off, or whose power an operator has ordered. */
@@ -28,7 +28,7 @@ export interface PlanFacts {
   power: PowerPreview[];
   storms: StormView[];
   workloads: WorkloadPreview[];
-  stops: { workload: WorkloadRecord; step: StopStep; leftMs: number }[];
+  stops: StopView[];
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined;

@@ -18,10 +18,10 @@ import { IncidentReconciler } from '../incidents/incident.reconciler.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { absences, absenceViews } from '../plan/absences.js';
 import type { Concern } from '../plan/concern.js';
+import { stops, stopViews } from '../plan/stops.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { Contradictions } from '../recovery/contradictions.js';
 import { MoveReconciler } from '../recovery/move.reconciler.js';
-import { StopReconciler } from '../recovery/stop.reconciler.js';
 import { WorkloadReconciler } from '../recovery/workload.reconciler.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Ages } from '../snapshot/ages.js';
@@ -45,7 +45,6 @@ export class PlanService {
     private readonly gates: GateFactsService,
     private readonly incidents: IncidentReconciler,
     private readonly workloads: WorkloadReconciler,
-    private readonly stops: StopReconciler,
     private readonly plans: PlanExecutor,
     private readonly moves: MoveReconciler,
     private readonly collateral: CollateralWatch,
@@ -107,7 +106,7 @@ export class PlanService {
       power: this.power(),
       storms: this.gates.storms(),
       workloads: this.workloads.preview(),
-      stops: this.stops.preview(),
+      stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
       moves: this.moves.preview(),
       returns: store.nodes.view.entries().flatMap(({ value: node }) => {

@@ -12,7 +12,6 @@ import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { StandingService } from './standing.service.js';
-import { StopReconciler } from './stop.reconciler.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
@@ -30,18 +29,9 @@ import { WorkloadsController } from './workloads.controller.js';
     RecoverJobs,
     RecoveryReconciler,
     StandingService,
-    StopReconciler,
     WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [
-    Contradictions,
-    MoveReconciler,
-    RecoverJobs,
-    StandingService,
-    StopReconciler,
-    WorkloadReconciler,
-    WorkloadService,
-  ],
+  exports: [Contradictions, MoveReconciler, RecoverJobs, StandingService, WorkloadReconciler, WorkloadService],
 })
 export class RecoveryModule {}
