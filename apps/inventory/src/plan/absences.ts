@@ -62,16 +62,24 @@ export const absenceViews = (fleet: Fleet, ages: Ages<AbsenceCondition>): Absenc
       })
     : [];
 
-const looks = perFleet((fleet): Look[] => fleet.workloads.list.map((e) => look(e.value, fleet)));
-
-function look(w: WorkloadRecord, { nodes, incidents, reports }: Fleet): Look {
-  const at = w.assignment?.node ?? '';
-  const report = reports.get(at);
-  const node = nodes.get(at)?.value;
-  const presence = presenceOf({ workload: w, node, incident: incidents.get(at)?.value.phase, report });
-  const word = [w.generation, report?.bootId, report?.epoch].join('/');
-  return { workload: w, presence, condition: isTimed(w, presence) ? `${w.name}/${presence}/${word}` : undefined };
-}
+/** At those of which anything could follow: nearly all run, and never ended. */
+const looks = perFleet((fleet): Look[] =>
+  fleet.workloads.list.flatMap(({ value: workload }): Look[] => {
+    const at = workload.assignment?.node ?? '';
+    const report = fleet.reports.get(at);
+    const presence = presenceOf({
+      workload,
+      node: fleet.nodes.get(at)?.value,
+      incident: fleet.incidents.get(at)?.value.phase,
+      report,
+    });
+    if (isTimed(workload, presence)) {
+      const word = [workload.generation, report?.bootId, report?.epoch].join('/');
+      return [{ workload, presence, condition: `${workload.name}/${presence}/${word}` }];
+    }
+    return workload.ended === undefined ? [] : [{ workload, presence, condition: undefined }];
+  }),
+);
 
 const ageOf = ({ condition }: Look, ages: Ages<AbsenceCondition>): number =>
   condition === undefined ? 0 : ages.of(condition);
