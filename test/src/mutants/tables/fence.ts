@@ -547,7 +547,7 @@ export const fence: readonly Mutant[] = [
     symbol: 'incidentStep',
     operation: { replace: 'needsIdentity(i) && v.isIdentityUnanswered()', with: 'false' },
     specs: ['sim/src/fleet/fleet.spec.ts'],
-    test: 'bmcs-swapped-unread',
+    test: 'breaks no rule in the history',
   },
   {
     name: 'a request that nobody has heard counts as an answer about whose a device is',
