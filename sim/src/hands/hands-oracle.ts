@@ -143,7 +143,10 @@ export class HandsOracle<More extends string = never> {
 
   private deleted(bucket: string, key: string): void {
     const lease = this.leases.get(key);
-    if (bucket === 'leases' && lease !== undefined) this.leases.set(key, { ...lease, holder: '' });
+    // Of a job's lease no record has the token: it may begin anew.
+    const isOfJob = key.startsWith('job=');
+    if (bucket === 'leases' && lease !== undefined)
+      this.leases.set(key, { ...lease, holder: '', ...(isOfJob && { token: 0 }) });
     const job = this.jobs.get(key);
     if (bucket !== 'jobs' || job === undefined) return;
     if (!isEndedJob(job)) this.violate('job-lost', `${key} was deleted, and is ${job.status}`);

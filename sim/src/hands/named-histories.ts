@@ -207,6 +207,22 @@ export const namedHistories: Record<string, NamedHistory> = {
       quietFrom: 40_000,
     }),
   },
+  'leases-anew-in-job': {
+    shows: 'the bucket of leases is made anew while a job runs, just before others contend for its lease',
+    history: quietHistory('leases-anew-in-job', NAMED_SEED + 17, {
+      provisioners: ['provisioner-1', 'provisioner-2', 'provisioner-3'],
+      events: [
+        ...Array.from({ length: 6 }, (_, i) => ({
+          kind: 'job' as const,
+          at: 6_000 + i * 150,
+          job: 'maintenance' as const,
+          nodes: 1,
+        })),
+        { kind: 'bucket-anew', at: 8_100, bucket: 'leases' },
+      ],
+      quietFrom: 40_000,
+    }),
+  },
   'leases-anew-at-leave': {
     shows: 'the bucket of leases is made anew right after inventory agreed to a power-off, and every fencer is killed',
     history: leasesAnew('leases-anew-at-leave', NAMED_SEED + 12, 'leave'),

@@ -209,7 +209,9 @@ export class JobRunner {
    * after its last renewal was seen; the old worker's guard has killed everything at 0.85 × after that was sent.
    */
   private async takeOver(id: string): Promise<void> {
-    const lease = new Lease(this.parts.bus, { name: leaseName(id), holder: this.me });
+    // A key that is not there was taken away: the job is Running, so somebody holds its lease, or did.
+    const floor = (): Promise<number> => Promise.resolve(1);
+    const lease = new Lease(this.parts.bus, { name: leaseName(id), holder: this.me, floor });
     const ended = new AbortController();
     const check = (): void => {
       const job = this.jobs?.get(id)?.value;

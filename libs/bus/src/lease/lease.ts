@@ -36,7 +36,8 @@ export interface LeaseOptions {
   ttlMs?: number;
   /**
    * The highest token in the records that the lease guards: the next one is above it, whatever became of bucket
-   * `leases`. Asked before each acquisition; where it fails nothing is acquired. Absent: the lease guards no records.
+   * `leases`. Above 0 it says that somebody has held the lease: a key that is not there is not free at once then. Asked
+   * before each acquisition; where it fails nothing is acquired. Absent: the lease guards no records.
    */
   floor?: () => Promise<number>;
 }

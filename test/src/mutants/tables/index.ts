@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   detect: 169,
   fence: 116,
   keys: 73,
-  lease: 34,
+  lease: 35,
   recover: 69,
   return: 84,
   secrets: 49,

@@ -266,4 +266,14 @@ export const lease: readonly Mutant[] = [
     specs: EXECUTOR,
     test: 'leaves the other parts of a run running where one throws',
   },
+  {
+    name: 'the lease of a job that runs is free where its key was taken away',
+    file: 'apps/provisioner/src/jobs/job-runner.ts',
+    symbol: 'JobRunner.takeOver',
+    operation: {
+      replace: '{ name: leaseName(id), holder: this.me, floor }',
+      with: '{ name: leaseName(id), holder: this.me }',
+    },
+    specs: ['sim/src/hands/hands.spec.ts'],
+  },
 ];
