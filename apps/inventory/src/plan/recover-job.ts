@@ -69,6 +69,9 @@ export function stopJob(id: string, w: WorkloadRecord, conductor: number, at: nu
   };
 }
 
+/** Of a failure of which the job gives no reason. */
+const NO_REASON = 'The job ended without a word about it.';
+
 /** What the job says of the stop. Undefined: the job has not ended. */
 export function stopOutcome(
   job: JobRecord,
@@ -78,8 +81,8 @@ export function stopOutcome(
   if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
-  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason, ...seenBy(own) };
-  return { stopped: false, why: result?.message ?? (job.error || 'The job ended without a word about it.') };
+  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason || NO_REASON, ...seenBy(own) };
+  return { stopped: false, why: result?.message || job.error || NO_REASON };
 }
 
 /** What the job says of one workload. Undefined: the job has not ended. */
@@ -92,7 +95,7 @@ export function startOutcome(
   const result = job.results[node];
   const own = result?.workloads?.[workload];
   if (own !== undefined) return { started: own.started, why: own.reason, ...seenBy(own) };
-  if (result === undefined) return { started: false, why: job.error || 'The job ended without a word about it.' };
+  if (result === undefined) return { started: false, why: job.error || NO_REASON };
   return { started: result.ok, why: result.message ?? job.error };
 }
 

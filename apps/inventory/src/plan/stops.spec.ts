@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   MusterError,
   type JobRecord,
+  type NodeResult,
   type RunningWorkload,
   type WorkloadOutcome,
   type WorkloadRecord,
@@ -31,13 +32,12 @@ function world(o: Partial<WorkloadRecord> = {}) {
     return playRun(sut, { now: at, token: 9 });
   };
   const jobs = (): JobRecord[] => Object.values(store.jobs.content);
-  const end = (own: WorkloadOutcome): void => {
+  /** @param o what its result on its node has besides */
+  const end = (own: WorkloadOutcome | undefined, o: Partial<NodeResult> = {}): void => {
+    const ok = own?.stopped === true;
+    const result = { ok, step: 'recover', ...(own && { workloads: { db: own } }), ...o };
     for (const job of jobs())
-      store.jobs.set(job.id, {
-        ...job,
-        status: own.stopped === true ? 'Complete' : 'Errored',
-        results: { a: { ok: own.stopped === true, step: 'recover', workloads: { db: own } } },
-      });
+      store.jobs.set(job.id, { ...job, status: ok ? 'Complete' : 'Errored', results: { a: result } });
   };
   const shown = () => {
     const { fleet, ages } = plans.asOf(stops);
@@ -138,6 +138,17 @@ describe('a stop whose job has ended', () => {
       ...{ cause: 'put', attempt: 1 },
       why: 'It was read back as stopped, and is reported still.',
     });
+  });
+
+  it.each<[string, WorkloadOutcome | undefined, Partial<NodeResult>]>([
+    ['of the workload', { started: false, reason: '' }, {}],
+    ['of the whole node', undefined, { message: '' }],
+  ])('is not taken for stopped by a failure %s that gives no reason', async (_what, own, o) => {
+    const { round, end, db } = world();
+    await round(0, runs);
+    end(own, o);
+    await round(1_000, runs);
+    expect(db()?.stop).toEqual({ cause: 'put', attempt: 1, why: 'The job ended without a word about it.' });
   });
 
   it('is tried again after a failure, later each time, and that is shown', async () => {

@@ -157,10 +157,15 @@ function follow(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] 
   if (job === undefined) return [];
   if (fleet.jobs.get(job) === undefined) return [createAfterAll(job, w)];
   if (outcome === undefined) return [];
-  const why = outcome.stopped ? against(s, ages) : outcome.why;
-  if (why === undefined) return [];
-  if (why === '') return [readBack(s)];
-  return [failed(s, job, why, outcome.seen)];
+  if (!outcome.stopped) return [failed(s, job, outcome.why, outcome.seen)];
+  switch (wordOfItsNode(s, ages)) {
+    case 'agrees':
+      return [readBack(s)];
+    case 'disagrees':
+      return [failed(s, job, 'It was read back as stopped, and is reported still.', outcome.seen)];
+    case 'unknown':
+      return [];
+  }
 }
 
 const failed = (s: Stopping, job: string, why: string, seen: number | undefined): ChangeWorkload => ({
@@ -169,11 +174,10 @@ const failed = (s: Stopping, job: string, why: string, seen: number | undefined)
   decide: () => ({ kind: 'stop-failed', job, why, seen }),
 });
 
-/** What stands against the word of the job that it is stopped; '': nothing; undefined: that cannot be said yet. */
-function against(s: Stopping, ages: Ages<StopCondition>): string | undefined {
-  if (!isNodeAsked(s)) return '';
-  if (s.report?.workloads === undefined) return undefined;
-  if (!runsThere(s)) return '';
-  const isBelieved = ages.of(conditionOf('named')(s)) >= STILL_RUNS_MS;
-  return isBelieved ? 'It was read back as stopped, and is reported still.' : undefined;
+/** What the node says where its job has read it back as stopped. */
+function wordOfItsNode(s: Stopping, ages: Ages<StopCondition>): 'agrees' | 'disagrees' | 'unknown' {
+  if (!isNodeAsked(s)) return 'agrees';
+  if (s.report?.workloads === undefined) return 'unknown';
+  if (!runsThere(s)) return 'agrees';
+  return ages.of(conditionOf('named')(s)) >= STILL_RUNS_MS ? 'disagrees' : 'unknown';
 }
