@@ -35,6 +35,12 @@ export class ControlMachine {
       await ip('-n', this.netns, 'link', 'del', network.slice(0, 4));
   }
 
+  /** Cables again where a lab has taken its own with it, and with those the addresses that the machine had. */
+  async plugAgain(): Promise<void> {
+    const { stdout } = await ip('-n', this.netns, '-o', 'address', 'show', 'to', addresses.management);
+    if (stdout === '') await this.plug();
+  }
+
   async remove(): Promise<void> {
     for (const name of [this.netns, this.outside]) await ip('netns', 'del', name).catch(() => undefined);
   }
