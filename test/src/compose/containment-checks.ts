@@ -13,7 +13,7 @@ export const containmentChecks: readonly Check[] = [
   {
     name: 'contained',
     needs: ['up'],
-    title: 'no container is root, can write its root, can gain rights, or is without limits',
+    title: 'no container is root, can write its root, can gain rights, is without limits, or has what builds programs',
     async run({ composition }) {
       await Promise.all(services.map((service) => isContained(composition, service)));
       const ping = await composition.exec('detector', 'ping', '-c', '1', '-W', '2', addresses.management);
@@ -108,6 +108,15 @@ async function isContained(composition: Composition, service: Service): Promise<
   same(`${service}: may gain`, BigInt(`0x${line('CapBnd')}`), isDetector ? 1n << 13n : 0n);
   same(`${service}: no-new-privileges`, line('NoNewPrivs'), isDetector ? '0' : '1');
   same(`${service}: can write`, stdout.match(/^wrote .*$/gm), null);
+  // The image of NATS is not ours.
+  if (service === 'nats') return;
+  const builders = await composition.exec(
+    service,
+    'sh',
+    '-c',
+    'for p in cc gcc g++ make npm npx; do command -v $p; done',
+  );
+  same(`${service}: what builds`, builders.stdout, '');
 }
 
 async function seesItsOwn(composition: Composition, service: Service): Promise<void> {
