@@ -73,6 +73,11 @@ describe('docker-compose.yml', () => {
     expect(store?.volumes).toEqual(['config:/etc/muster', '${MUSTER_SAVED:-saved}:/saved']);
   });
 
+  it('has a command line that looks for no installation where none is shown', () => {
+    const image = /^ENV .*MUSTER_CONFIG=(\S+)/m.exec(read('Dockerfile'))?.[1];
+    expect([image, services.cli?.environment?.['MUSTER_CONFIG']]).toEqual(['/etc/muster/muster.yaml', '']);
+  });
+
   it('publishes NATS and the gateway, on named addresses', () => {
     // Without its defaults: what is published where.
     const published = all.flatMap(([name, { ports = [] }]) =>

@@ -88,6 +88,25 @@ describe('the installation of a composition', () => {
     expect(all()).toEqual(before);
   });
 
+  it('has places for folders of an operator’s own, in who is to see them: a volume that is read only takes no new one', async () => {
+    await install(o);
+    const isPlace = (path: string): boolean =>
+      statSync(join(o.shown, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const places = [
+      'provisioner/services',
+      'provisioner/playbooks',
+      'gateway/http',
+      'gateway/http-key',
+      'inventory/http',
+    ];
+    expect(places.filter((path) => !isPlace(path))).toEqual([]);
+    expect(isPlace('inventory/http-key')).toBe(false);
+    // One of an earlier Muster has not all of them.
+    for (const path of ['etc/http', 'shown/gateway/http']) rmSync(join(top, path), { recursive: true });
+    await renewUsers(o);
+    expect(isPlace('gateway/http')).toBe(true);
+  });
+
   it('carries on with one that was ended early', async () => {
     await install(o);
     const kept = readFileSync(join(o.dir, 'keys', 'operator.key'), 'utf8');

@@ -77,7 +77,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
       ansible: { user: 'root', privateKey: 'ssh/id_ed25519' },
     },
   });
-  for (const folder of ['ssh', 'services', 'playbooks']) privateFolder(join(o.dir, folder));
+  makeFolders(o.dir);
   const key = makeSshKey(join(o.dir, 'ssh', 'id_ed25519'), o.cluster);
   const room = storeRoomWarning(o.store);
   const result = writeAdminToken(o.dir, o.demo === true ? [writeDemoToken(o.dir)] : []);
@@ -158,8 +158,14 @@ function makeSshKey(file: string, cluster: string): string {
   return readFileSync(`${file}.pub`, 'utf8').trim();
 }
 
+/** Also empty: an operator's own are mounted over them, for which there has to be a place in what a container sees. */
+function makeFolders(dir: string): void {
+  for (const folder of ['ssh', 'services', 'playbooks', 'http', 'http-key']) privateFolder(join(dir, folder));
+}
+
 function shown({ dir, shown }: InstallationPlaces): string[] {
   moveKeyApart(dir);
+  makeFolders(dir);
   const changed = showFiles(dir, shown);
   if (changed.length === 0) return ['nothing has changed'];
   return [`changed for ${changed.join(', ')}: docker compose restart ${changed.join(' ')}, where they run`];
