@@ -58,6 +58,7 @@ export * from './settings/settings-patch.js';
 export type * from './settings/settings-request.js';
 export * from './services/service-test.js';
 export * from './settings/settings.js';
+export * from './settings/store-disk.js';
 export * from './names/subjects.js';
 export * from './keys/token.js';
 export * from './wire/unsent.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BusFacts, NatsServerFacts } from '#contracts';
+import type { BusFacts, NatsServerFacts, StoreDisk } from '#contracts';
 import { natsFindings } from './nats.js';
 
 const GiB = 1024 ** 3;
@@ -11,13 +11,17 @@ const server = (o: Partial<NatsServerFacts> = {}): NatsServerFacts => ({
   storeLimitBytes: 10 * GiB,
   ...o,
 });
+const disk = (freeBytes: number, o: Partial<StoreDisk> = {}): StoreDisk => ({
+  ...{ path: '/srv', totalBytes: 100 * GiB, freeBytes },
+  ...o,
+});
 const bus = (o: Partial<BusFacts> = {}): BusFacts => ({
   configured: 1,
   replicas: 1,
   servers: { items: [server()] },
   streams: { items: [{ name: 'KV_nodes', replicas: 1 }] },
   ownAccounts: true,
-  disk: { path: '/srv', totalBytes: 100 * GiB, freeBytes: 50 * GiB },
+  disks: [disk(50 * GiB)],
   ...o,
 });
 const sut = (o: Partial<BusFacts> = {}) => natsFindings({ value: bus(o) });
@@ -80,12 +84,33 @@ describe('the doctor on the bus', () => {
     expect(ofServer('nats.store', { storeBytes: 8 * GiB })).toBe('warn');
     expect(ofServer('nats.store', { storeBytes: 9.6 * GiB })).toBe('bad');
     expect(state('nats.store', { servers: { items: [mute] } })).toBe('unknown');
-    const disk = (freeBytes: number) => ({ disk: { path: '/srv', totalBytes: 100 * GiB, freeBytes } });
-    expect(state('nats.disk', disk(20 * GiB))).toBe('warn');
-    expect(state('nats.disk', disk(4 * GiB))).toBe('bad');
-    expect(state('nats.disk', disk(1024))).toBe('bad');
-    const { disk: _none, ...elsewhere } = bus();
-    expect(natsFindings({ value: elsewhere }).find((f) => f.check === 'nats.disk')?.state).toBe('unknown');
+    expect(state('nats.disk', { disks: [disk(20 * GiB)] })).toBe('warn');
+    expect(state('nats.disk', { disks: [disk(4 * GiB)] })).toBe('bad');
+    expect(state('nats.disk', { disks: [disk(1024)] })).toBe('bad');
+    expect(state('nats.disk', { disks: [] })).toBe('unknown');
+    const { disks: _none, ...ofBefore } = bus();
+    expect(natsFindings({ value: ofBefore }).find((f) => f.check === 'nats.disk')?.state).toBe('unknown');
+  });
+
+  it('looks at the disk of every control host, and knows nothing of one that nobody tells of', () => {
+    const three = ['ctl1', 'ctl2', 'ctl3'];
+    const found = (disks: StoreDisk[]) =>
+      sut({ replicas: 3, servers: { items: three.map((name) => server({ name, cluster: 'c' })) }, disks }).flatMap(
+        (f) => (f.check === 'nats.disk' ? [`${f.subject} ${f.state}`] : []),
+      );
+    const at = (host: string, freeBytes = 50 * GiB, o: Partial<StoreDisk> = {}) => disk(freeBytes, { host, ...o });
+    expect(found(three.map((host) => at(host)))).toEqual(['ctl1 ok', 'ctl2 ok', 'ctl3 ok']);
+    expect(found([at('ctl1'), at('ctl2', 4 * GiB), at('ctl3')])).toEqual(['ctl1 ok', 'ctl2 bad', 'ctl3 ok']);
+    expect(found([at('ctl1'), at('ctl3')])).toEqual(['ctl1 ok', 'ctl3 ok', 'ctl2 unknown']);
+    const silent = { ageMs: 3_600_000 };
+    expect(found([at('ctl1'), at('ctl2', 50 * GiB, silent), at('ctl3')])).toEqual([
+      'ctl1 ok',
+      'ctl2 unknown',
+      'ctl3 ok',
+    ]);
+    // A host that is none any more; and servers that are called otherwise than their hosts.
+    expect(found([...three.map((host) => at(host)), at('gone', 1024, silent)])).toHaveLength(3);
+    expect(found(['a', 'b', 'c'].map((host) => at(host)))).toEqual(['a ok', 'b ok', 'c ok']);
   });
 
   it('finds each stream with too few copies, one that lags, and one that nobody leads', () => {

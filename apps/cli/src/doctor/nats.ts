@@ -1,6 +1,7 @@
-import type { BusFacts, NatsServerFacts, StreamFacts } from '#contracts';
+import type { BusFacts, NatsServerFacts, StoreDisk, StreamFacts } from '#contracts';
 import { isAtLeast, isRecommendedAlone, isSafeInCluster } from '#bus/servers/server-floor.js';
 import { CRITICAL_AT, isFull, sizeText, WARN_AT } from '#bus/store-health/store-health.js';
+import { shortAge } from '../output/times.js';
 import { bad, ok, unknown, warn, type Asked, type Finding } from './finding.js';
 
 const ASK = 'muster status';
@@ -13,7 +14,7 @@ export function natsFindings(asked: Asked<BusFacts>): Finding[] {
     return ['servers', 'version', 'sync', 'replicas', 'accounts', 'disk'].map((what) =>
       unknown(`nats.${what}`, 'nats', asked.failed, ASK),
     );
-  const { servers, streams, replicas, ownAccounts, disk } = asked.value;
+  const { servers, streams, replicas, ownAccounts, disks = [] } = asked.value;
   return [
     ...('failed' in servers
       ? ['servers', 'version', 'sync', 'store'].map((what) => unknown(`nats.${what}`, 'nats', servers.failed, INIT))
@@ -22,7 +23,7 @@ export function natsFindings(asked: Asked<BusFacts>): Finding[] {
       ? [unknown('nats.replicas', 'nats', streams.failed, ASK)]
       : replicaFindings(streams.items, replicas)),
     accountFinding(ownAccounts),
-    diskFinding(disk),
+    ...diskFindings(disks, 'failed' in servers ? [] : servers.items.map(({ name }) => name)),
   ];
 }
 
@@ -124,18 +125,40 @@ function replicaFindings(streams: readonly StreamFacts[], replicas: number): Fin
   return [ok(check, 'nats', `${streams.length} streams and buckets, each with ${copies}`)];
 }
 
-function diskFinding(disk: BusFacts['disk']): Finding {
-  const check = 'nats.disk';
-  if (disk === undefined)
+/** An inventory tells of its disk every 5 min: one that has not for so long has ended, or cannot write. */
+const OLD_DISK_MS = 15 * 60_000;
+
+/** @param servers by name, which is that of their control host where muster init has written their files */
+function diskFindings(disks: readonly StoreDisk[], servers: readonly string[]): Finding[] {
+  // What stands of a host that went is no server's any more.
+  const told = disks.filter((disk) => !isOld(disk) || disk.host === undefined || servers.includes(disk.host));
+  const lacking = Math.max(servers.length - told.length, told.length === 0 ? 1 : 0);
+  const unseen = servers.length === 0 ? ['nats'] : servers.filter((name) => !told.some(({ host }) => host === name));
+  return [...told.map(diskFinding), ...unseen.slice(0, lacking).map(unseenDisk)];
+}
+
+const isOld = ({ ageMs = 0 }: StoreDisk): boolean => ageMs > OLD_DISK_MS;
+
+const unseenDisk = (server: string): Finding =>
+  unknown(
+    'nats.disk',
+    server,
+    'its disk is not seen from an inventory beside it',
+    'set nats.store in muster.yaml there, or watch df there',
+  );
+
+function diskFinding(disk: StoreDisk): Finding {
+  const [check, subject] = ['nats.disk', disk.host ?? 'nats'];
+  const text = `${sizeText(disk.freeBytes)} free of ${sizeText(disk.totalBytes)} at ${disk.path}`;
+  if (isOld(disk))
     return unknown(
       check,
-      'nats',
-      'its disk is not seen from inventory',
-      'set nats.store in muster.yaml, or watch df there',
+      subject,
+      `its inventory has not told of its disk for ${shortAge(disk.ageMs ?? 0)}; then ${text}`,
+      `see whether inventory runs on ${subject}`,
     );
-  const text = `${sizeText(disk.freeBytes)} free of ${sizeText(disk.totalBytes)} at ${disk.path}`;
-  const remedy = `make room at ${disk.path}: when it is full nobody is fenced`;
+  const remedy = `make room at ${disk.path}${disk.host === undefined ? '' : ` on ${disk.host}`}: when it is full nobody is fenced`;
   const used = disk.totalBytes === 0 ? 0 : 1 - disk.freeBytes / disk.totalBytes;
-  if (isFull(disk) || used >= CRITICAL_AT) return bad(check, 'nats', text, remedy);
-  return used >= WARN_AT ? warn(check, 'nats', text, remedy) : ok(check, 'nats', text);
+  if (isFull(disk) || used >= CRITICAL_AT) return bad(check, subject, text, remedy);
+  return used >= WARN_AT ? warn(check, subject, text, remedy) : ok(check, subject, text);
 }

@@ -638,11 +638,11 @@ export const namedSchemas: Record<string, Schema> = {
         ],
       },
       ownAccounts: { type: 'boolean', description: 'Services have NATS accounts of their own; absent: not known.' },
-      disk: {
-        type: 'object',
-        properties: { path: { type: 'string' }, totalBytes: { type: 'number' }, freeBytes: { type: 'number' } },
-        required: ['path', 'totalBytes', 'freeBytes'],
-        description: 'Of the machine of who answers; absent: the store is not there, or nobody has said where it is.',
+      disks: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StoreDisk' },
+        description:
+          'Below the stores, as far as an inventory on their machines sees them. Absent: an inventory of an earlier Muster.',
       },
     },
     required: ['configured', 'replicas', 'servers', 'streams'],
@@ -2928,6 +2928,21 @@ export const namedSchemas: Record<string, Schema> = {
       why: { type: 'string', description: 'Why the last try failed.' },
     },
     required: ['cause', 'attempt'],
+  },
+  StoreDisk: {
+    description: 'A disk below the store of a NATS server.',
+    type: 'object',
+    properties: {
+      host: { type: 'string', description: 'Control host that it is of; absent: there is one.' },
+      path: { type: 'string' },
+      totalBytes: { type: 'number' },
+      freeBytes: { type: 'number' },
+      ageMs: {
+        type: 'number',
+        description: 'ms since the inventory of that host has told of it; absent: who answers has looked now.',
+      },
+    },
+    required: ['path', 'totalBytes', 'freeBytes'],
   },
   StormLimits: {
     description:

@@ -315,6 +315,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
         ],
       },
       streams: { items: [{ name: 'KV_nodes', replicas: 1 }] },
+      disks: [{ path: '/var/lib/muster/nats', totalBytes: 107_374_182_400, freeBytes: 64_424_509_440 }],
     },
     agents: [
       { node: 'rack1-a1', ageMs: 310, version: '0.1.0', clockOffMs: 4, misses: { backend: ['rack2-b7'] } },

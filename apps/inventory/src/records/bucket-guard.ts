@@ -1,17 +1,24 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { MusterError, STORE_GENERATION_KEY, type StoreGeneration, type Timer } from '#contracts';
-import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths } from '#bus';
+import {
+  MusterError,
+  STORE_DISK_PREFIX,
+  STORE_GENERATION_KEY,
+  type StoreDiskRecord,
+  type StoreGeneration,
+  type Timer,
+} from '#contracts';
+import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths, type Disk } from '#bus';
 import { ServiceContext } from '#service';
 import { isActive } from '../alarms/active.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { hostSubject, isOfHost } from './host-alarms.js';
+import { controlHost, hostSubject, isOfHost } from './host-alarms.js';
 import { brokenAlarm, type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
+import { diskToTell } from './store-disks.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
 import { decideLoaded } from './store-loaded.js';
@@ -49,10 +56,8 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     await this.looking;
   }
 
-  /** Whose files and disk these are; undefined where there is one control host. */
   private get host(): string | undefined {
-    const { replicas, host } = this.context.config;
-    return replicas > 1 ? (host.name ?? hostname()) : undefined;
+    return controlHost(this.context.config);
   }
 
   private readonly isOwn = ({ subject }: { subject: string }): boolean => isOfHost(subject, this.host);
@@ -127,6 +132,15 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
+  /** For the inventories of the other control hosts, which cannot see it. */
+  private async tellDisk(disk: Disk): Promise<void> {
+    if (this.host === undefined) return;
+    const { bucket, view } = settingsOf<StoreDiskRecord>(this.store);
+    const key = `${STORE_DISK_PREFIX}${this.host}`;
+    const told = diskToTell(view.get(key)?.value, disk, this.context.clock.wallMs());
+    if (told !== undefined) await bucket.mutate(key, () => told, { overUnreadable: true });
+  }
+
   /** What else is looked at does not wait for it. */
   private async compare(facts: StoreNow['buckets']): Promise<void> {
     try {
@@ -153,8 +167,10 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     if (births.get('alarms') !== undefined)
       await keepAlarms(this.alarms, ['bucket-anew'], decided.alarms, () => undefined);
     if (config.nats.store !== undefined && births.get('alarms') !== undefined) {
-      const wanted = spaceAlarms(await readDisk(config.nats.store), this.alarms.list(), this.host);
+      const disk = await readDisk(config.nats.store);
+      const wanted = spaceAlarms(disk, this.alarms.list(), this.host);
       await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined, this.isOwn);
+      if (disk !== undefined && births.get('settings') !== undefined) await this.tellDisk(disk);
     }
     if (births.get('alarms') !== undefined) await this.lookAtTls();
     if (births.get('alarms') !== undefined && births.get('settings') !== undefined) await this.lookAtGeneration();

@@ -2,11 +2,22 @@ import { existsSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { natsServers, readDisk, readRevokerKey } from '#bus';
 import { packageVersion } from '#bus/system/package-version.js';
-import { MusterError, type BusFacts, type DiagnosisView, type NatsServerFacts } from '#contracts';
+import {
+  MusterError,
+  STORE_DISK_PREFIX,
+  type BusFacts,
+  type DiagnosisView,
+  type NatsServerFacts,
+  type StoreDisk,
+  type StoreDiskRecord,
+} from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { ServiceContext } from '#service';
+import { controlHost } from '../records/host-alarms.js';
+import { everyDisk } from '../records/store-disks.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { settingsOf } from '../store/settings-of.js';
 import { agentFacts } from './agent-facts.js';
 
 /** Gathers what `muster doctor` judges: nothing is judged here, and what could not be asked is told as that. */
@@ -42,10 +53,10 @@ export class DiagnosisService {
 
   private async bus(): Promise<BusFacts> {
     const { config, bus } = this.context;
-    const [servers, streams, disk] = await Promise.all([
+    const [servers, streams, disks] = await Promise.all([
       orFailed(() => this.servers()),
       orFailed(() => bus.streamFacts()),
-      config.nats.store === undefined ? undefined : readDisk(config.nats.store),
+      this.disks(),
     ]);
     return {
       configured: config.nats.servers.length,
@@ -53,8 +64,18 @@ export class DiagnosisService {
       servers,
       streams,
       ...this.ownAccounts(),
-      ...(disk !== undefined && { disk }),
+      disks,
     };
+  }
+
+  private async disks(): Promise<StoreDisk[]> {
+    const { config, clock } = this.context;
+    const own = config.nats.store === undefined ? undefined : await readDisk(config.nats.store);
+    const told = settingsOf<StoreDiskRecord>(this.store)
+      .view.entries()
+      .filter(({ key }) => key.startsWith(STORE_DISK_PREFIX))
+      .map(({ key, value }) => [key.slice(STORE_DISK_PREFIX.length), value] as const);
+    return everyDisk({ own, host: controlHost(config), told: new Map(told), wallMs: clock.wallMs() });
   }
 
   /** As the key says whose accounts it knows. */

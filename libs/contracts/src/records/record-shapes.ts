@@ -1,6 +1,7 @@
 import { IncidentPhases } from '../incident/incident.js';
 import { JobKinds, JobStatuses } from '../job/job.js';
 import { STORE_GENERATION_KEY, TOKEN_FLOOR_KEY } from '../admission/token-floor.js';
+import { STORE_DISK_PREFIX } from '../settings/store-disk.js';
 import { PERMITS_KEY, RESERVATIONS_KEY } from '../admission/admission.js';
 import { AGENT_REVOCATION_PREFIX, AGENT_TOKEN_PREFIX, AGENT_USER_PREFIX } from '../keys/agent-token.js';
 import { NodeStatuses } from '../node/node.js';
@@ -351,6 +352,7 @@ const settings: readonly [prefix: string, shape: Shape][] = [
     object({ generation: count }, { loaded: object({ copied: text, at: text }, { found: flag }) }),
   ],
   ['bucket-births', object({ created: mapOf(text) })],
+  [STORE_DISK_PREFIX, object({ path: text, totalBytes: number, freeBytes: number, at: number })],
 ];
 
 const settingsShape = (key: string): Shape =>

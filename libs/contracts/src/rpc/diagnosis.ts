@@ -31,8 +31,19 @@ export interface BusFacts {
   streams: { items: StreamFacts[] } | { failed: string };
   /** Services have NATS accounts of their own; absent: not known. */
   ownAccounts?: boolean;
-  /** Of the machine of who answers; absent: the store is not there, or nobody has said where it is. */
-  disk?: { path: string; totalBytes: number; freeBytes: number };
+  /** Below the stores, as far as an inventory on their machines sees them. Absent: an inventory of an earlier Muster. */
+  disks?: StoreDisk[];
+}
+
+/** A disk below the store of a NATS server. */
+export interface StoreDisk {
+  /** Control host that it is of; absent: there is one. */
+  host?: string;
+  path: string;
+  totalBytes: number;
+  freeBytes: number;
+  /** ms since the inventory of that host has told of it; absent: who answers has looked now. */
+  ageMs?: number;
 }
 
 /** An agent, by its reports to who answers. */
