@@ -6,7 +6,7 @@ const SETTINGS = 'libs/contracts/src/settings/settings.ts';
 
 /**
  * docs/configure.md: every key of muster.yaml and every cluster setting, from their definitions.
- * @throws Error where one has no comment: nobody could know what it is for
+ * @throws Error where one has no words of its own, or is a number without a unit: nobody could know what it is for
  */
 export async function configurePage() {
   const { defaultSettings } = await import('../../dist/libs/contracts/src/settings/settings.js');
@@ -27,8 +27,6 @@ Written by \`npm run schemas\` from the definitions themselves; \`npm run lint\`
 ${table(rowsOf(config, 'ServiceConfig', ''))}
 
 ## Settings
-
-Times are ms unless something else is said.
 
 ${table(rowsOf(settings, 'ClusterSettings', '', (key) => at(defaults, key)))}
 `;
@@ -53,10 +51,15 @@ function rowsOf({ source, found }, name, prefix, defaultOf) {
     const type = member.type?.getText(source).replaceAll(/\s+/g, ' ');
     const inner = type?.replace('[]', '');
     const doc = ts.getJSDocCommentsAndTags(member).find(ts.isJSDoc);
+    if (doc !== undefined && wordsOf(doc) === '')
+      throw new Error(`${name}.${member.name.text}: its comment says nothing`);
     if (found.has(inner) && inner !== 'Webhook')
       return [...(doc ? [row(key, '', doc)] : []), ...rowsOf({ source, found }, inner, `${key}.`, defaultOf)];
     if (doc === undefined) throw new Error(`${name}.${member.name.text} has no comment: what is it for?`);
     const begins = defaultOf?.(key) ?? literal(member.initializer?.getText(source));
+    const isNumber = type === 'number' || /^\d[\d_]*$/.test(member.initializer?.getText(source) ?? '');
+    if (isNumber !== (tagOf(doc, 'unit') !== ''))
+      throw new Error(`${name}.${member.name.text}: @unit is for numbers, each of them`);
     return [
       row(key, begins, doc),
       ...(inner === 'Webhook' ? rowsOf({ source, found }, inner, `${key}[].`, () => undefined) : []),
@@ -65,12 +68,14 @@ function rowsOf({ source, found }, name, prefix, defaultOf) {
 }
 
 function row(key, begins, doc) {
-  const told = doc.tags?.find((t) => t.tagName.text === 'default')?.comment;
-  const text = `${ts.getTextOfJSDocComment(doc.comment) ?? ''}`;
-  // As it is written for people; else as the code begins.
-  const value = told !== undefined ? ts.getTextOfJSDocComment(told) : begins === '' ? '' : `\`${begins}\``;
-  return [`\`${key}\``, text, value ?? ''];
+  // As it is written for people, without the quotes of code; else as the code begins.
+  const told = tagOf(doc, 'default').replace(/^'([^']*)'/, (_all, text) => (text === '' ? 'empty' : `\`${text}\``));
+  const value = told || (begins === '' ? '' : `\`${begins}\``);
+  return [`\`${key}\``, wordsOf(doc), value, tagOf(doc, 'unit')];
 }
+
+const wordsOf = (doc) => ts.getTextOfJSDocComment(doc.comment) ?? '';
+const tagOf = (doc, name) => ts.getTextOfJSDocComment(doc.tags?.find((t) => t.tagName.text === name)?.comment) ?? '';
 
 /** One word of code; what is computed is told by its comment. */
 const literal = (text) =>
@@ -83,4 +88,8 @@ function at(defaults, key) {
 
 const cell = (text) => text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|');
 const table = (rows) =>
-  ['| key | what | default |', '| --- | --- | --- |', ...rows.map((r) => `| ${r.map(cell).join(' | ')} |`)].join('\n');
+  [
+    '| key | what, and why | default | unit |',
+    '| --- | --- | --- | --- |',
+    ...rows.map((r) => `| ${r.map(cell).join(' | ')} |`),
+  ].join('\n');

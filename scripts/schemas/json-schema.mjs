@@ -111,7 +111,9 @@ function describe(symbol, checker) {
     .replace(/\{@link (\w+)\}/g, '$1')
     .replace(/\s+/g, ' ')
     .trim();
-  return text === '' ? {} : { description: text };
+  const unit = symbol?.getJsDocTags(checker).find((tag) => tag.name === 'unit');
+  const told = unit === undefined ? '' : ` Unit: ${ts.displayPartsToString(unit.text).trim()}.`;
+  return text === '' ? {} : { description: `${text}${told}` };
 }
 
 /** A program over some files with the compiler's options of this project. */

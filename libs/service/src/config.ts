@@ -273,7 +273,7 @@ export class AnsibleConfig {
   @Matches(/^[^/]+\.ya?ml$/)
   recoverPlaybook = 'recover.yml';
 
-  /** Jobs at once over all provisioners; recoveries are not counted, they never wait. @default 4 */
+  /** Jobs at once over all provisioners; recoveries are not counted, they never wait. @default 4 @unit jobs */
   @IsInt()
   @Min(1)
   @Max(64)
@@ -358,14 +358,17 @@ export class ServiceConfig {
   @IsString()
   dataDir!: string;
 
-  /** Environment `MUSTER_LOG_LEVEL`. @default info */
+  /**
+   * What is logged: at `info` each verdict, decision, command and result of a fencing, and what is to be looked at; `debug`
+   * is for looking for a fault. Environment `MUSTER_LOG_LEVEL`. @default info
+   */
   @IsIn(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
   logLevel = 'info';
 
   /** Folder of the configuration file, where there is one; relative paths that the API takes are relative to it. Not a setting. */
   declare folder?: string;
 
-  /** Copies of every stream and bucket: 1 on one NATS server, 3 on a cluster. @default 1 */
+  /** Copies of every stream and bucket: 1 on one NATS server, 3 on a cluster, where one of them may be lost. @default 1 @unit copies */
   @IsIn([1, 3, 5])
   replicas = 1;
 }

@@ -595,7 +595,11 @@ export const namedSchemas: Record<string, Schema> = {
       },
       sitePlaybook: { type: 'string', description: 'What sets a node up: its name in the folder.' },
       cleanupPlaybook: { type: 'string', description: 'What takes away all that was set up.' },
-      upgradePlaybook: { type: 'string' },
+      upgradePlaybook: {
+        type: 'string',
+        description:
+          'Run by nobody: an update is cleanup, then site. Known to clients of the contiv cluster manager, and kept for them.',
+      },
     },
   },
   Assignment: {
@@ -682,7 +686,8 @@ export const namedSchemas: Record<string, Schema> = {
     properties: {
       every: {
         type: 'number',
-        description: 'Each node in service is checked once in so long, ms: 0 for never, else a minute to thirty days.',
+        description:
+          'Each node in service is checked once in so long: 0 for never, else a minute to thirty days. Unit: ms.',
       },
     },
     required: ['every'],
@@ -712,7 +717,7 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       cluster: { type: 'string', description: 'Its name; not to be changed.' },
-      agentPort: { type: 'number', description: 'UDP port of the agents.' },
+      agentPort: { type: 'number', description: 'UDP port of the agents. Unit: port.' },
       detection: { $ref: '#/components/schemas/DetectionSettings' },
       fencing: { $ref: '#/components/schemas/FencingSettings' },
       hostGroups: {
@@ -726,10 +731,15 @@ export const namedSchemas: Record<string, Schema> = {
         additionalProperties: {},
         description: 'Extra vars for every run; precedence configuration < globals < request.',
       },
-      leaveGrace: { type: 'number', description: 'After a planned LEAVING no incident is opened for this long, ms.' },
+      leaveGrace: {
+        type: 'number',
+        description:
+          'After a planned shutdown, which the agent has announced, no incident is opened for so long: a reboot is no death. Unit: ms.',
+      },
       holdDown: {
         type: 'number',
-        description: 'DEGRADED(management) longer than this counts as a return when it ends, ms.',
+        description:
+          'A management network that was silent for longer counts as a return when it is back: the node is checked. Unit: ms.',
       },
       degraded: { $ref: '#/components/schemas/DegradedSettings', description: 'What follows from DEGRADED.' },
       check: { $ref: '#/components/schemas/CheckSettings', description: 'Checks of nodes in service.' },
@@ -738,8 +748,15 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           "`host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it calls the other one's silence a death.",
       },
-      ansible: { $ref: '#/components/schemas/AnsibleSettings' },
-      webhooks: { type: 'array', items: { $ref: '#/components/schemas/Webhook' } },
+      ansible: {
+        $ref: '#/components/schemas/AnsibleSettings',
+        description: 'Replaces `ansible` of `muster.yaml`, key by key.',
+      },
+      webhooks: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Webhook' },
+        description: 'Where alarms are POSTed as they are raised, change and end.',
+      },
       compat: {
         type: 'object',
         properties: { force: { type: 'boolean' } },
@@ -880,7 +897,11 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           '`alarm`: nothing but that. `drain`: its workloads are moved by stop and start while it can still be reached. `down`: an incident is opened as for DOWN; whoever still echoes is held by gate LIFE_SIGN until an operator releases it, for nobody is powered off on the word of one network.',
       },
-      after: { type: 'number', description: 'ms.' },
+      after: {
+        type: 'number',
+        description:
+          'So long a network of a node is silent before that: a switch that restarts is no reason. Unit: ms.',
+      },
     },
     required: ['policy', 'after'],
   },
@@ -894,14 +915,35 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses).',
       },
-      interval: { type: 'number', description: 'Between two probes of one peer on one network.' },
-      misses: { type: 'number', description: 'Consecutive misses for an accusation.' },
-      suspectMisses: { type: 'number', description: 'Consecutive misses for SUSPECT.' },
-      reportPeriod: { type: 'number', description: 'Between two reports of an agent. At most x / 3.' },
-      freshness: { type: 'number', description: 'A report older than this is no evidence. At most x − interval.' },
+      interval: {
+        type: 'number',
+        description:
+          'Between two probes of one peer on one network. Shorter finds a death earlier, and costs datagrams. Unit: ms.',
+      },
+      misses: {
+        type: 'number',
+        description:
+          'Consecutive misses for an accusation: times `interval` it is the silence after which a node is called dead. Fewer find a death earlier, and take a loss of datagrams for one. Unit: probes.',
+      },
+      suspectMisses: {
+        type: 'number',
+        description:
+          'Consecutive misses for SUSPECT, with which poll, own probe and the read of the BMC begin. Unit: probes.',
+      },
+      reportPeriod: {
+        type: 'number',
+        description:
+          'Between two reports of an agent. At most a third of the silence: a lost report is none yet. Unit: ms.',
+      },
+      freshness: {
+        type: 'number',
+        description:
+          'A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a fresh accusation. Unit: ms.',
+      },
       loopGap: {
         type: 'number',
-        description: 'A loop gap over this voids outstanding probes, and the agent abstains.',
+        description:
+          'An agent that stood still for longer voids its outstanding probes and abstains: it would accuse all others of what it missed itself. Unit: ms.',
       },
     },
     required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
@@ -1009,7 +1051,10 @@ export const namedSchemas: Record<string, Schema> = {
   FencingPause: {
     type: 'object',
     properties: {
-      until: { type: 'number', description: 'Wall clock, ms. Absent: until a person ends it.' },
+      until: {
+        type: 'number',
+        description: 'When it ends by itself, by the wall clock. Absent: until a person ends it. Unit: ms since 1970.',
+      },
       reason: { type: 'string', description: 'Why, for people.' },
       by: { type: 'string', description: 'Who paused it.' },
     },
@@ -1093,7 +1138,8 @@ export const namedSchemas: Record<string, Schema> = {
       mode: {
         type: 'string',
         enum: ['enforce', 'observe'],
-        description: '`observe`: full decision record, zero BMC writes.',
+        description:
+          '`observe`: everything is decided and recorded, and no power device is written to. `enforce`: dead nodes are powered off.',
       },
       paused: {
         $ref: '#/components/schemas/FencingPause',
@@ -1102,10 +1148,18 @@ export const namedSchemas: Record<string, Schema> = {
       hung: {
         type: 'string',
         enum: ['alarm', 'fence'],
-        description: 'What follows when for 10 s only the kernel of a host has answered: it serves nobody.',
+        description:
+          'What follows when for 10 s only the kernel of a host has answered: it serves nobody. `fence` as for DOWN; `alarm` leaves it to an operator.',
       },
-      afterRecovery: { type: 'string', enum: ['power-on', 'stay-off'], description: 'After recovery.' },
-      storm: { $ref: '#/components/schemas/StormLimits', description: 'How much may be fenced at once.' },
+      afterRecovery: {
+        type: 'string',
+        enum: ['power-on', 'stay-off'],
+        description: 'What becomes of a node that was powered off, when its work runs elsewhere.',
+      },
+      storm: {
+        $ref: '#/components/schemas/StormLimits',
+        description: 'How much may be fenced at once: gates BRAKE, CAP and FLAPPING.',
+      },
     },
     required: ['mode', 'hung', 'afterRecovery', 'storm'],
   },
@@ -2951,14 +3005,26 @@ export const namedSchemas: Record<string, Schema> = {
     properties: {
       brakeAtLeast: {
         type: 'number',
-        description: 'Nodes that may be silent or in an incident at once, however small the fleet.',
+        description:
+          'Nodes that may be silent or in an incident at once, however small the fleet: more are rather a switch or a room, and an operator is asked. Unit: nodes.',
       },
-      brakeShare: { type: 'number', description: 'The same as a share of M, 0 to 0.5.' },
-      capAtLeast: { type: 'number', description: 'Fencings within 10 min, however small the fleet.' },
-      capShare: { type: 'number', description: 'The same as a share of M, 0 to 1.' },
+      brakeShare: {
+        type: 'number',
+        description: 'The same as a share of the members; the larger of both counts. Unit: share, 0 to 0.5.',
+      },
+      capAtLeast: {
+        type: 'number',
+        description:
+          'Fencings within 10 min, however small the fleet: whatever is wrong, it goes no faster. Unit: nodes.',
+      },
+      capShare: {
+        type: 'number',
+        description: 'The same as a share of the members; the larger of both counts. Unit: share, 0 to 1.',
+      },
       flaps: {
         type: 'number',
-        description: 'Fencings of one node within 10 min, and returns of one, before an operator is asked.',
+        description:
+          'Fencings of one node within 10 min, and returns of one, before an operator is asked: one that comes and goes has a cause that no power-off mends. Unit: times.',
       },
     },
     required: ['brakeAtLeast', 'brakeShare', 'capAtLeast', 'capShare', 'flaps'],
@@ -3204,13 +3270,13 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON.',
     type: 'object',
     properties: {
-      name: { type: 'string', description: 'Unique.' },
+      name: { type: 'string', description: 'Unique; alarm `webhook-failing` names it.' },
       url: { type: 'string', description: '`http(s)://…`; no link-local address, and no metadata of a cloud.' },
       secret: {
         type: 'string',
         description: 'Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown.',
       },
-      severity: { type: 'string', enum: ['critical', 'info', 'warning'], description: 'Least severity.' },
+      severity: { type: 'string', enum: ['critical', 'info', 'warning'], description: 'Alarms below it are not sent.' },
     },
     required: ['name', 'url'],
   },

@@ -5,17 +5,26 @@ import type { HostGroup } from './host-group.js';
 export interface DetectionSettings {
   /** Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses). */
   profile: 'lan' | 'fast' | 'wan';
-  /** Between two probes of one peer on one network. */
+  /** Between two probes of one peer on one network. Shorter finds a death earlier, and costs datagrams. @unit ms */
   interval: number;
-  /** Consecutive misses for an accusation. */
+  /**
+   * Consecutive misses for an accusation: times `interval` it is the silence after which a node is called dead. Fewer find a
+   * death earlier, and take a loss of datagrams for one. @unit probes
+   */
   misses: number;
-  /** Consecutive misses for SUSPECT. */
+  /** Consecutive misses for SUSPECT, with which poll, own probe and the read of the BMC begin. @unit probes */
   suspectMisses: number;
-  /** Between two reports of an agent. At most x / 3. */
+  /** Between two reports of an agent. At most a third of the silence: a lost report is none yet. @unit ms */
   reportPeriod: number;
-  /** A report older than this is no evidence. At most x − interval. */
+  /**
+   * A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a
+   * fresh accusation. @unit ms
+   */
   freshness: number;
-  /** A loop gap over this voids outstanding probes, and the agent abstains. */
+  /**
+   * An agent that stood still for longer voids its outstanding probes and abstains: it would accuse all others of what it
+   * missed itself. @unit ms
+   */
   loopGap: number;
 }
 
@@ -72,15 +81,21 @@ export function checkDetection(d: DetectionSettings): DetectionSettings {
  * CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.
  */
 export interface StormLimits {
-  /** Nodes that may be silent or in an incident at once, however small the fleet. @default 2 */
+  /**
+   * Nodes that may be silent or in an incident at once, however small the fleet: more are rather a switch or a room, and an
+   * operator is asked. @default 2 @unit nodes
+   */
   brakeAtLeast: number;
-  /** The same as a share of M, 0 to 0.5. @default 0.2 */
+  /** The same as a share of the members; the larger of both counts. @default 0.2 @unit share, 0 to 0.5 */
   brakeShare: number;
-  /** Fencings within 10 min, however small the fleet. @default 3 */
+  /** Fencings within 10 min, however small the fleet: whatever is wrong, it goes no faster. @default 3 @unit nodes */
   capAtLeast: number;
-  /** The same as a share of M, 0 to 1. @default 0.1 */
+  /** The same as a share of the members; the larger of both counts. @default 0.1 @unit share, 0 to 1 */
   capShare: number;
-  /** Fencings of one node within 10 min, and returns of one, before an operator is asked. @default 3 */
+  /**
+   * Fencings of one node within 10 min, and returns of one, before an operator is asked: one that comes and goes has a cause
+   * that no power-off mends. @default 3 @unit times
+   */
   flaps: number;
 }
 
@@ -120,7 +135,7 @@ export function readStorm(given: unknown, base: StormLimits = defaultStorm): Sto
 }
 
 export interface FencingPause {
-  /** Wall clock, ms. Absent: until a person ends it. */
+  /** When it ends by itself, by the wall clock. Absent: until a person ends it. @unit ms since 1970 */
   until?: number;
   /** Why, for people. */
   reason: string;
@@ -135,15 +150,24 @@ export const pauseEnd = (p: FencingPause): string =>
   p.until === undefined ? 'until somebody ends it' : `until ${new Date(p.until).toISOString()}`;
 
 export interface FencingSettings {
-  /** `observe`: full decision record, zero BMC writes. @default 'observe' */
+  /**
+   * `observe`: everything is decided and recorded, and no power device is written to. `enforce`: dead nodes are powered
+   * off. @default 'observe'
+   */
   mode: 'observe' | 'enforce';
   /** Nothing is powered off, with the reason. Ended by itself, or by `muster fencing set`. */
   paused?: FencingPause;
-  /** What follows when for 10 s only the kernel of a host has answered: it serves nobody. @default 'fence' */
+  /**
+   * What follows when for 10 s only the kernel of a host has answered: it serves nobody. `fence` as for DOWN; `alarm` leaves
+   * it to an operator. @default 'fence'
+   */
   hung: 'alarm' | 'fence';
-  /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */
+  /**
+   * What becomes of a node that was powered off, when its work runs elsewhere.
+   * @default 'power-on' (once in 24 h, then stay-off)
+   */
   afterRecovery: 'power-on' | 'stay-off';
-  /** How much may be fenced at once. */
+  /** How much may be fenced at once: gates BRAKE, CAP and FLAPPING. */
   storm: StormLimits;
 }
 
@@ -191,19 +215,22 @@ export interface AnsibleSettings {
   sitePlaybook?: string;
   /** What takes away all that was set up. */
   cleanupPlaybook?: string;
-  /** @default 'rolling-upgrade.yml'. Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
+  /**
+   * Run by nobody: an update is cleanup, then site. Known to clients of the contiv cluster manager, and kept for them.
+   * @default 'rolling-upgrade.yml'
+   */
   upgradePlaybook?: string;
 }
 
 /** Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON. */
 export interface Webhook {
-  /** Unique. */
+  /** Unique; alarm `webhook-failing` names it. */
   name: string;
   /** `http(s)://…`; no link-local address, and no metadata of a cloud. */
   url: string;
   /** Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown. */
   secret?: string;
-  /** Least severity. @default 'warning' */
+  /** Alarms below it are not sent. @default 'warning' */
   severity?: 'info' | 'warning' | 'critical';
 }
 
@@ -215,7 +242,7 @@ export interface DegradedSettings {
    * for nobody is powered off on the word of one network. @default 'alarm'
    */
   policy: 'alarm' | 'drain' | 'down';
-  /** ms. @default 30000 */
+  /** So long a network of a node is silent before that: a switch that restarts is no reason. @default 30000 @unit ms */
   after: number;
 }
 
@@ -223,7 +250,7 @@ export const defaultDegraded: DegradedSettings = { policy: 'alarm', after: 30_00
 
 /** Checks of nodes that are in service and well. */
 export interface CheckSettings {
-  /** Each node in service is checked once in so long, ms: 0 for never, else a minute to thirty days. @default 0 */
+  /** Each node in service is checked once in so long: 0 for never, else a minute to thirty days. @default 0 @unit ms */
   every: number;
 }
 
@@ -233,7 +260,7 @@ export const defaultCheck: CheckSettings = { every: 0 };
 export interface ClusterSettings {
   /** Its name; not to be changed. */
   cluster: string;
-  /** UDP port of the agents. */
+  /** UDP port of the agents. @unit port */
   agentPort: number;
   detection: DetectionSettings;
   fencing: FencingSettings;
@@ -241,9 +268,12 @@ export interface ClusterSettings {
   hostGroups: HostGroup[];
   /** Extra vars for every run; precedence configuration < globals < request. */
   globals: Record<string, unknown>;
-  /** After a planned LEAVING no incident is opened for this long, ms. */
+  /**
+   * After a planned shutdown, which the agent has announced, no incident is opened for so long: a reboot is no death.
+   * @unit ms
+   */
   leaveGrace: number;
-  /** DEGRADED(management) longer than this counts as a return when it ends, ms. */
+  /** A management network that was silent for longer counts as a return when it is back: the node is checked. @unit ms */
   holdDown: number;
   /** What follows from DEGRADED. */
   degraded: DegradedSettings;
@@ -254,9 +284,9 @@ export interface ClusterSettings {
    * calls the other one's silence a death. @default '' (none: with two members an operator decides)
    */
   witness?: string;
-  /** @default {} */
+  /** Replaces `ansible` of `muster.yaml`, key by key. @default {} */
   ansible: AnsibleSettings;
-  /** @default [] */
+  /** Where alarms are POSTed as they are raised, change and end. @default [] */
   webhooks: Webhook[];
   /** Habits of the contiv cluster manager on its surface. `force`: a decommission or an update moves workloads first. */
   compat: { force: boolean };
