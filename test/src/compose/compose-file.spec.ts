@@ -78,6 +78,11 @@ describe('docker-compose.yml', () => {
     expect([image, services.cli?.environment?.['MUSTER_CONFIG']]).toEqual(['/etc/muster/muster.yaml', '']);
   });
 
+  it('tells nobody that NATS is restarted by itself when its disk has room again: an engine restarts what has ended', () => {
+    const told = all.filter(([, { environment = {} }]) => Object.hasOwn(environment, 'MUSTER_NATS_RESTARTED'));
+    expect(told.map(([name]) => name)).toEqual([]);
+  });
+
   it('publishes NATS and the gateway, on named addresses', () => {
     // Without its defaults: what is published where.
     const published = all.flatMap(([name, { ports = [] }]) =>
