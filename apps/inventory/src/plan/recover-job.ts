@@ -69,7 +69,7 @@ export function stopJob(id: string, w: WorkloadRecord, conductor: number, at: nu
   };
 }
 
-/** Of a failure of which the job gives no reason. */
+/** Why a start or a stop failed, where its job does not say it. */
 const NO_REASON = 'The job ended without a word about it.';
 
 /** What the job says of the stop. Undefined: the job has not ended. */
@@ -94,9 +94,8 @@ export function startOutcome(
   if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
-  if (own !== undefined) return { started: own.started, why: own.reason, ...seenBy(own) };
-  if (result === undefined) return { started: false, why: job.error || NO_REASON };
-  return { started: result.ok, why: result.message ?? job.error };
+  if (own !== undefined) return { started: own.started, why: own.reason || NO_REASON, ...seenBy(own) };
+  return { started: result?.ok === true, why: result?.message || job.error || NO_REASON };
 }
 
 const seenBy = ({ seen }: WorkloadOutcome): { seen?: number } => (seen === undefined ? {} : { seen });

@@ -4,6 +4,9 @@ import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 
+/** Of a failure of which the job says none. */
+const NO_REASON = 'The job ended without a word about it.';
+
 /** Inventory on a real server; the spec plays the agents and the provisioner. */
 describe('a workload that shall not run any more', () => {
   let served: ServedFleet;
@@ -109,6 +112,24 @@ describe('a workload that shall not run any more', () => {
       async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
       'the alarm is cleared',
     );
+  });
+
+  it('is not taken for stopped by a failure that gives no reason', async () => {
+    await put({ desired: 'stopped' });
+    const first = await job('stop');
+    await end(first, { started: false, reason: '' });
+    const again = await until(async () => {
+      const { stop } = await db();
+      return stop === undefined ? { why: 'taken for stopped' } : stop.attempt > 0 && stop;
+    }, 'what came of it');
+    expect(again).toMatchObject({ attempt: 1, why: NO_REASON });
+    const next = await job('stop', [first.id]);
+    // Of the node, not of the workload, as where the whole run has failed.
+    const failed: Partial<JobRecord> = { status: 'Errored', endedAt: 1 };
+    const results: JobRecord['results'] = { 'n-1': { ok: false, step: 'recover', message: '' } };
+    await fleet.bus.bucket<JobRecord>('jobs').mutate(next.id, (c) => c && { ...c.value, ...failed, results });
+    await carryOutStop(await job('stop', [first.id, next.id]));
+    await until(async () => (await db()).stop === undefined, 'the stop is read back');
   });
 
   it('is stopped, and started again, above what its node has seen of it where the registry went back', async () => {
