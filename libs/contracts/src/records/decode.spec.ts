@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
+import { PERMITS_KEY } from '../admission/admission.js';
 import { MusterError } from '../errors/errors.js';
 import { Buckets, type BucketName } from '../names/subjects.js';
 import { runs } from '../testing/chance.js';
@@ -113,6 +114,52 @@ describe('a record of a bucket', () => {
       ),
       { numRuns: runs(400) },
     );
+  });
+
+  /** Members that are followed where they are there, each as something else; and the record of which they are. */
+  const odd: [bucket: BucketName, member: string, values: unknown[]][] = [
+    ['incidents', 'lacking', [7, 'ipmitool']],
+    ['incidents', 'devices', [7]],
+    ['incidents', 'devicesAfter', ['x', -1]],
+    ['incidents', 'onBefore', [7, { n: 1 }]],
+    ['incidents', 'drill', [true, { at: 'x' }, { at: 1, result: 'ok' }]],
+    ['incidents', 'silentBefore', ['host1', [7]]],
+    ['incidents', 'collateral', [7, { at: 1 }, { at: 1, nodes: [7] }, { at: 1, nodes: {} }]],
+    ['incidents', 'contradiction', [true, { at: 1, devices: 'x' }, { at: 1, devices: 'x', recovery: 7 }]],
+    ['incidents', 'takenBack', [true, { by: 'eve' }]],
+    ['incidents', 'wantedAt', [7]],
+    [
+      'incidents',
+      'verdict',
+      [{ node: 'n', verdict: 'DOWN', epoch: 1, seq: 1, reason: '', evidence: { observers: 7 } }],
+    ],
+    ['nodes', 'powerIdentity', [7, { bmc: 7 }, { bmc: { result: 'mine', at: 1, basis: '' } }]],
+    ['nodes', 'hardware', ['x', { at: 1, boardSerial: 7 }]],
+    ['nodes', 'lifeSeen', [7, { d: { place: 'x', channels: 'ssh', at: 1 } }]],
+    ['nodes', 'lifeSignWaived', [true]],
+    ['nodes', 'provisioned', [{ checksum: 'c', at: 1, job: 'j', services: 'web' }]],
+    ['jobs', 'results', [{ 'n-1': { ok: true, step: 'site', services: 'web' } }]],
+    ['workers', 'failing', ['ipmitool', 7]],
+    ['workers', 'reads', ['2']],
+  ];
+
+  it.each(odd)('of %s is not read where %s is something else, which programs follow', (bucket, member, values) => {
+    const l = stored.find((x) => x.bucket === bucket) as Line;
+    for (const value of values) {
+      const decoded = decode(bucket, l.key, JSON.stringify({ ...(l.value as object), [member]: value }));
+      expect([value, decoded]).toEqual([value, { why: expect.stringMatching(new RegExp(`^${member}\\b`)) as string }]);
+    }
+  });
+
+  it.each([
+    ['trips', [7, [7], [{ id: 's', cause: 'brake', at: 1 }], [{ id: 's', cause: 'brake', at: 1, members: { n: 7 } }]]],
+    ['ages', [7, { 'permit=i': 'x' }, { 'permit=i': null }]],
+    ['blindness', [true, { epoch: 1 }]],
+  ])('of the permits is not read where %s is something else: every gate goes by it', (member, values) => {
+    for (const value of values) {
+      const decoded = decode('admission', PERMITS_KEY, JSON.stringify({ granted: [], [member]: value }));
+      expect([value, decoded]).toEqual([value, { why: expect.stringMatching(new RegExp(`^${member}\\b`)) as string }]);
+    }
   });
 
   it.each([

@@ -1,30 +1,120 @@
-import { IncidentPhases } from '../incident/incident.js';
-import { JobKinds, JobStatuses } from '../job/job.js';
+import type { AlarmRecord } from '../alarms/alarm.js';
+import {
+  IncidentPhases,
+  type GateResult,
+  type IncidentRecord,
+  type IncidentStep,
+  type OffProof,
+  type PowerCommand,
+  type PowerOrder,
+  type RecoveryAssignment,
+} from '../incident/incident.js';
+import type { StormMember, StormTrip } from '../incident/storm.js';
+import type { PartDiff } from '../job/check-diff.js';
+import {
+  JobKinds,
+  JobStatuses,
+  type CheckResult,
+  type Finding,
+  type JobRecord,
+  type NodeProgress,
+  type NodeResult,
+  type RecoverTask,
+  type WorkloadOutcome,
+} from '../job/job.js';
 import { STORE_GENERATION_KEY, TOKEN_FLOOR_KEY } from '../admission/token-floor.js';
 import { STORE_DISK_PREFIX } from '../settings/store-disk.js';
-import { PERMITS_KEY, RESERVATIONS_KEY } from '../admission/admission.js';
-import { AGENT_REVOCATION_PREFIX, AGENT_TOKEN_PREFIX, AGENT_USER_PREFIX } from '../keys/agent-token.js';
-import { NodeStatuses } from '../node/node.js';
+import {
+  PERMITS_KEY,
+  RESERVATIONS_KEY,
+  type ClaimRecord,
+  type Hold,
+  type Permits,
+  type Reservations,
+} from '../admission/admission.js';
+import type { DeviceFacts, HardwareFacts, PowerIdentity } from '../hardware/power-identity.js';
+import {
+  AGENT_REVOCATION_PREFIX,
+  AGENT_TOKEN_PREFIX,
+  AGENT_USER_PREFIX,
+  type AgentRevocation,
+  type AgentUser,
+  type StoredAgentToken,
+} from '../keys/agent-token.js';
+import type { StoredToken } from '../keys/token.js';
+import {
+  NodeStatuses,
+  type AcceptedDrift,
+  type ConfirmedOff,
+  type Cordon,
+  type LastCheck,
+  type Maintenance,
+  type NodeFindings,
+  type NodeRecord,
+  type PendingReturn,
+  type PowerDevice,
+  type Provisioned,
+  type ServiceFinding,
+} from '../node/node.js';
 import type { BucketName } from '../names/subjects.js';
-import { SETTINGS_KEY } from '../settings/settings.js';
-import { VerdictKinds } from '../verdict/verdict.js';
-import { DATAGRAM_KEYS_KEY } from '../wire/datagram-key-set.js';
+import type { DeclaredService, ServiceTestResult } from '../services/service-test.js';
+import type { HostGroup } from '../settings/host-group.js';
+import {
+  SETTINGS_KEY,
+  type AnsibleSettings,
+  type CheckSettings,
+  type ClusterSettings,
+  type DegradedSettings,
+  type DetectionSettings,
+  type FencingPause,
+  type FencingSettings,
+  type Webhook,
+} from '../settings/settings.js';
+import { VerdictKinds, type Verdict, type VerdictEvidence } from '../verdict/verdict.js';
+import { DATAGRAM_KEYS_KEY, type DatagramKeySet } from '../wire/datagram-key-set.js';
+import type { LifeSeen, LifeSignWaived } from '../wire/life-look.js';
+import type { WorkerRecord } from '../workers/worker.js';
+import type { Assignment, Ended, FailedOn, Move, StartOwed, StopOwed, WorkloadRecord } from '../workload/workload.js';
 import { anything, count, flag, listOf, mapOf, number, object, oneOf, text, type Shape } from './shape.js';
 
 // Required is what the programs follow without asking whether it is there; values of an enumeration where they decide by it.
 
+/**
+ * Each member of `T` has its shape: one that is not named does not compile, and neither does one that `T` has not. What
+ * an earlier version left out is not required, whatever its type says now.
+ */
+const recordOf =
+  <T extends object>() =>
+  <R extends { readonly [K in keyof T]?: Shape }>(
+    required: R & { readonly [K in Exclude<keyof R, keyof T>]: never },
+    optional: { readonly [K in Exclude<keyof T, keyof R>]: Shape },
+  ): Shape =>
+    object(required, optional);
+
 const free = mapOf(anything);
 const byAt = { by: text, at: number };
 
-const powerDevice = object(
+const powerDevice = recordOf<PowerDevice>()(
   { id: text, driver: text, address: text },
-  { port: number, username: text, secret: text, options: mapOf(text) },
+  { port: number, username: text, secret: text, options: mapOf(text), shared: flag },
 );
 
-const finding = object({ service: text, result: text, why: text }, { digest: text });
-const checkResult = object({ findings: listOf(finding), checksum: text }, { alone: listOf(text) });
+const facts = { boardSerial: text, chassisSerial: text };
+const powerIdentity = recordOf<PowerIdentity>()(
+  { result: oneOf('proven', 'unproven', 'mismatch'), at: number, basis: text },
+  {
+    by: text,
+    why: text,
+    seen: recordOf<DeviceFacts>()({}, { guid: text, ...facts }),
+    acknowledged: object({ ...byAt, why: text }),
+  },
+);
+const hardware = { systemUuid: text, bmcGuid: text, ...facts };
 
-const node = object(
+const finding = recordOf<Finding>()({ service: text, result: text, why: text }, { digest: text });
+const checkResult = recordOf<CheckResult>()({ findings: listOf(finding), checksum: text }, { alone: listOf(text) });
+
+const node = recordOf<NodeRecord>()(
   {
     name: text,
     label: text,
@@ -44,11 +134,13 @@ const node = object(
   },
   {
     hostGroup: text,
+    powerIdentity: mapOf(powerIdentity),
+    hardware: recordOf<HardwareFacts>()({ at: number }, hardware),
     awaited: flag,
-    cordon: object({ reason: text, ...byAt }, { until: number, drain: flag, drained: number }),
-    maintenance: object({ reason: text, at: number }, { incident: text }),
-    confirmedOff: object({ at: number, incident: text }, { bootId: text }),
-    pendingReturn: object(
+    cordon: recordOf<Cordon>()({ reason: text, ...byAt }, { until: number, drain: flag, drained: number }),
+    maintenance: recordOf<Maintenance>()({ reason: text, at: number }, { incident: text }),
+    confirmedOff: recordOf<ConfirmedOff>()({ at: number, incident: text }, { bootId: text }),
+    pendingReturn: recordOf<PendingReturn>()(
       { reason: text, at: number },
       {
         job: text,
@@ -62,25 +154,32 @@ const node = object(
         heldBy: text,
       },
     ),
-    provisioned: object({ checksum: text, at: number, job: text }),
-    findings: object({
-      at: number,
-      job: text,
-      services: mapOf(object({ result: text, why: text, since: number }, { version: text, mode: text })),
-    }),
-    lastCheck: object(
+    provisioned: recordOf<Provisioned>()({ checksum: text, at: number, job: text }, { services: listOf(text) }),
+    findings: recordOf<NodeFindings>()(
+      {
+        at: number,
+        job: text,
+        services: mapOf(
+          recordOf<ServiceFinding>()({ result: text, why: text, since: number }, { version: text, mode: text }),
+        ),
+      },
+      {},
+    ),
+    lastCheck: recordOf<LastCheck>()(
       { at: number, job: text, ok: flag, step: text },
       { message: text, unreachable: flag, check: checkResult, failed: count },
     ),
-    acceptedDrift: object(
+    acceptedDrift: recordOf<AcceptedDrift>()(
       { reason: text, ...byAt, check: text, checksum: text, findings: listOf(finding) },
       { until: number, configuration: flag },
     ),
     bootId: text,
-    verdict: object(
+    verdict: recordOf<NonNullable<NodeRecord['verdict']>>()(
       { verdict: oneOf(...VerdictKinds), networks: listOf(text), epoch: number, seq: number, at: number },
-      { bootId: text, reason: text },
+      { bootId: text, reason: text, left: text },
     ),
+    lifeSeen: mapOf(recordOf<LifeSeen>()({ place: text, channels: listOf(text), at: number }, {})),
+    lifeSignWaived: recordOf<LifeSignWaived>()({ reason: text, ...byAt }, {}),
     ungated: listOf(text),
     poweredOnAt: listOf(number),
     external: object({ event: text, address: text, at: number }),
@@ -94,13 +193,42 @@ const node = object(
   },
 );
 
-const gate = object({ gate: text, pass: flag, detail: text });
-const command = object(
+const gate = recordOf<GateResult>()({ gate: text, pass: flag, detail: text }, {});
+const command = recordOf<PowerCommand>()(
   { n: count, epoch: count, fencer: text, level: count, device: text, verb: text, at: number },
-  { attempt: count, endedAt: number, tookMs: number, result: object({ ok: flag }, { power: text, code: text }) },
+  {
+    attempt: count,
+    endedAt: number,
+    tookMs: number,
+    result: object({ ok: flag }, { power: text, code: text, detail: text }),
+  },
+);
+const proof = recordOf<OffProof>()({ kind: text, at: number }, { by: text, reason: text, level: count });
+const recovery = listOf(
+  recordOf<RecoveryAssignment>()(
+    { workload: text, from: text, state: text },
+    { to: text, generation: count, job: text, detail: text },
+  ),
+);
+/** Figures in it are shown, and an age of what was never heard is no number in JSON. */
+const evidence = recordOf<VerdictEvidence>()(
+  { observers: listOf(object({ observer: text, network: text, stance: text })) },
+  {
+    wordless: listOf(object({ observer: text, why: text })),
+    assigned: anything,
+    accusers: anything,
+    networksOut: listOf(text),
+    members: anything,
+    sightedReporters: anything,
+    sighted: flag,
+    ownReportAgeMs: anything,
+    ownProbe: object({ echo: listOf(text), ssh: text }),
+    lifeLooks: listOf(object({ by: text, spoke: listOf(text) })),
+    left: text,
+  },
 );
 
-const incident = object(
+const incident = recordOf<IncidentRecord>()(
   {
     id: text,
     node: text,
@@ -114,65 +242,83 @@ const incident = object(
     level: count,
     attempt: count,
     commands: listOf(command),
-    recovery: listOf(object({ workload: text, from: text, state: text }, { to: text, generation: count, job: text })),
-    steps: listOf(object({ phase: text, at: number, detail: text })),
+    recovery,
+    steps: listOf(recordOf<IncidentStep>()({ phase: text, at: number, detail: text }, {})),
   },
   {
     by: text,
     degraded: flag,
-    verdict: object({ node: text, verdict: oneOf(...VerdictKinds), epoch: number, seq: number }, { reason: text }),
+    verdict: recordOf<Verdict>()(
+      { node: text, verdict: oneOf(...VerdictKinds), epoch: number, seq: number, evidence },
+      { networks: listOf(text), at: number, bootId: text, agentEpoch: number, poweredOn: flag, reason: text },
+    ),
     bootId: text,
     gate: text,
     epoch: count,
     retryAt: number,
-    proof: object({ kind: text, at: number }, { by: text, reason: text, level: count }),
-    evidence: object({}, { power: text, refusedForMs: number }),
+    lacking: listOf(text),
+    devices: text,
+    devicesAfter: count,
+    onBefore: object({ incident: text, n: count }),
+    proof,
+    drill: object({ at: number }, { level: count, result: object({ ok: flag, at: number, detail: text }) }),
+    silentBefore: listOf(text),
+    collateral: object({ at: number, nodes: listOf(object({ node: text }, { bootId: text })) }),
+    contradiction: object({ at: number, devices: text, recovery }, { proof }),
+    evidence: recordOf<NonNullable<IncidentRecord['evidence']>>()({}, { power: text, hungForMs: number }),
     powerOn: object({ wanted: flag, requestedAt: number }, { done: flag, ok: flag, detail: text }),
-    order: object(
+    order: recordOf<PowerOrder>()(
       { action: text, by: text, reason: text, at: number, after: count },
       { bootId: text, done: flag, ok: flag, detail: text },
     ),
     released: object({ by: text, reason: text, at: number, gates: listOf(text), force: flag }),
+    wantedAt: text,
+    takenBack: object({ ...byAt, reason: text }, { over: flag }),
     // Only what stands in for a record that cannot be read has it, and that is never stored.
     unreadable: (_x, at) => `${at} is no member of a stored incident`,
   },
 );
 
-const recoverTask = object({ workload: text, generation: count, driver: text, spec: free }, { stop: flag });
-const partDiff = object({ kind: text, name: text, lines: listOf(text) }, { note: text, cut: count });
-const nodeResult = object(
+const recoverTask = recordOf<RecoverTask>()(
+  { workload: text, generation: count, driver: text, spec: free },
+  { stop: flag },
+);
+const partDiff = recordOf<PartDiff>()({ kind: text, name: text, lines: listOf(text) }, { note: text, cut: count });
+const nodeResult = recordOf<NodeResult>()(
   { ok: flag, step: text },
   {
     node: text,
     failedTask: text,
     message: text,
     changed: number,
-    check: object(
-      { findings: listOf(object({ service: text, result: text, why: text })), checksum: text },
-      { alone: listOf(text) },
-    ),
+    check: checkResult,
     diff: object(
       { services: listOf(object({ service: text, parts: listOf(partDiff) }, { unknown: text })) },
       { cut: count },
     ),
     verdict: object({ outcome: text, why: text }),
-    declared: mapOf(object({ version: text, mode: text })),
-    test: object({
-      service: text,
-      hostGroup: text,
-      mode: text,
-      steps: listOf(object({ step: text, ok: flag })),
-      wrong: listOf(object({ file: text, what: text })),
-    }),
+    declared: mapOf(recordOf<DeclaredService>()({ version: text, mode: text }, {})),
+    test: recordOf<ServiceTestResult>()(
+      {
+        service: text,
+        hostGroup: text,
+        mode: text,
+        steps: listOf(object({ step: text, ok: flag })),
+        wrong: listOf(object({ file: text, what: text })),
+      },
+      {},
+    ),
     checksum: text,
+    services: listOf(text),
     cleanupFailed: flag,
     unreachable: flag,
     hostKeys: listOf(text),
-    workloads: mapOf(object({ started: flag, reason: text }, { stopped: flag, seen: count })),
+    hardware: recordOf<Omit<HardwareFacts, 'at'>>()({}, hardware),
+    workloads: mapOf(recordOf<WorkloadOutcome>()({ started: flag, reason: text }, { stopped: flag, seen: count })),
   },
 );
 
-const job = object(
+const job = recordOf<JobRecord>()(
   {
     id: text,
     kind: oneOf(...JobKinds),
@@ -195,7 +341,7 @@ const job = object(
     services: listOf(text),
     diff: flag,
     recover: listOf(recoverTask),
-    progress: mapOf(object({ step: text, task: text, done: number, failed: flag })),
+    progress: mapOf(recordOf<NodeProgress>()({ step: text, task: text, done: number, failed: flag }, {})),
     timeoutMs: number,
     moving: listOf(text),
     startedAt: number,
@@ -209,9 +355,11 @@ const job = object(
   },
 );
 
-const owed = object({ cause: text, attempt: count }, { job: text, why: text });
+const assignment = recordOf<Assignment>()({ node: text, generation: count }, { followed: count });
+const owedStart = recordOf<StartOwed>()({ cause: text, attempt: count }, { job: text });
+const owedStop = recordOf<StopOwed>()({ cause: text, attempt: count }, { job: text, why: text });
 
-const workload = object(
+const workload = recordOf<WorkloadRecord>()(
   {
     name: text,
     desired: oneOf('running', 'stopped'),
@@ -222,28 +370,31 @@ const workload = object(
   },
   {
     hostGroup: text,
-    assignment: object({ node: text, generation: count }, { followed: count }),
+    assignment,
     held: text,
-    start: owed,
-    stop: owed,
-    move: object({ cause: text, from: text, to: text }),
+    start: owedStart,
+    stop: owedStop,
+    move: recordOf<Move>()({ cause: text, from: text, to: text }, {}),
     boot: text,
-    ended: object({ times: count, at: number }),
-    failedOn: listOf(object({ node: text, at: number })),
+    ended: recordOf<Ended>()({ times: count, at: number }, {}),
+    failedOn: listOf(recordOf<FailedOn>()({ node: text, at: number }, {})),
   },
 );
 
-const worker = object({
-  service: text,
-  id: text,
-  drivers: listOf(text),
-  incarnation: text,
-  host: text,
-  startedAt: number,
-  beat: number,
-});
+const worker = recordOf<WorkerRecord>()(
+  {
+    service: text,
+    id: text,
+    drivers: listOf(text),
+    incarnation: text,
+    host: text,
+    startedAt: number,
+    beat: number,
+  },
+  { failing: listOf(text), reads: number },
+);
 
-const alarm = object(
+const alarm = recordOf<AlarmRecord>()(
   {
     code: text,
     subject: text,
@@ -266,57 +417,81 @@ const lease = object({
     typeof x === 'number' && x > 0 && x <= LONGEST_LEASE_MS ? undefined : `${at} is not within ${LONGEST_LEASE_MS} ms`,
 });
 
-const cluster = object(
+const fencing = recordOf<FencingSettings>()(
+  { mode: oneOf('observe', 'enforce') },
+  {
+    paused: recordOf<FencingPause>()({ reason: text, by: text }, { until: number }),
+    hung: oneOf('alarm', 'fence'),
+    afterRecovery: oneOf('power-on', 'stay-off'),
+    storm: mapOf(number),
+  },
+);
+const ansible = recordOf<AnsibleSettings>()(
+  {},
+  {
+    playbooks: text,
+    user: text,
+    privateKey: text,
+    extraVars: free,
+    sitePlaybook: text,
+    cleanupPlaybook: text,
+    upgradePlaybook: text,
+  },
+);
+const cluster = recordOf<ClusterSettings>()(
   {
     cluster: text,
-    detection: object({
-      interval: number,
-      misses: number,
-      suspectMisses: number,
-      reportPeriod: number,
-      freshness: number,
-      loopGap: number,
-    }),
-    fencing: object(
-      { mode: oneOf('observe', 'enforce') },
+    detection: recordOf<DetectionSettings>()(
       {
-        paused: object({ reason: text, by: text }, { until: number }),
-        hung: oneOf('alarm', 'fence'),
-        afterRecovery: oneOf('power-on', 'stay-off'),
-        storm: mapOf(number),
+        interval: number,
+        misses: number,
+        suspectMisses: number,
+        reportPeriod: number,
+        freshness: number,
+        loopGap: number,
       },
+      { profile: text },
     ),
-    hostGroups: listOf(object({ name: text, role: text }, { onReturn: text })),
+    fencing,
+    hostGroups: listOf(
+      recordOf<HostGroup>()({ name: text, role: text }, { onReturn: text, lifeSign: text, lifeSignReason: text }),
+    ),
   },
   {
     agentPort: number,
     globals: free,
     leaveGrace: number,
     holdDown: number,
-    degraded: object({}, { policy: text, after: number }),
-    check: object({}, { every: number }),
+    degraded: recordOf<DegradedSettings>()({}, { policy: text, after: number }),
+    check: recordOf<CheckSettings>()({}, { every: number }),
     witness: text,
-    ansible: object({}, { extraVars: free }),
-    webhooks: listOf(object({ name: text, url: text })),
+    ansible,
+    webhooks: listOf(recordOf<Webhook>()({ name: text, url: text }, { secret: text, severity: text })),
     compat: object({}, { force: flag }),
   },
 );
 
-const hold = object({ generation: count, at: number }, { job: text, claim: text, edit: text });
-const reservations = object(
-  { held: mapOf(hold), pending: mapOf(job), generation: count },
-  {
-    claims: mapOf(
-      object(
-        { id: text, owner: text, nodes: listOf(text), by: text, at: number },
-        { expiresAt: number, pending: flag },
-      ),
-    ),
-    edits: mapOf(object({ nodes: listOf(text) })),
-    nodesAt: count,
-  },
+const hold = recordOf<Hold>()(
+  { generation: count, at: number },
+  { job: text, claim: text, edit: text, kind: text, periodic: flag, hostGroup: text },
 );
-const permits = object({ granted: listOf(object({ incident: text, node: text, at: number })) });
+const claim = recordOf<ClaimRecord>()(
+  { id: text, owner: text, nodes: listOf(text), by: text, at: number },
+  { hostGroup: text, selector: text, expiresAt: number, pending: flag },
+);
+const reservations = recordOf<Reservations>()(
+  { held: mapOf(hold), pending: mapOf(job), generation: count },
+  { claims: mapOf(claim), edits: mapOf(object({ nodes: listOf(text) })), nodesAt: count },
+);
+const stormMember = recordOf<StormMember>()({}, { returned: flag, released: object({ ...byAt, reason: text }) });
+const trip = recordOf<StormTrip>()(
+  { id: text, cause: text, at: number, members: mapOf(stormMember) },
+  { domain: text },
+);
+const permits = recordOf<Permits>()(
+  { granted: listOf(object({ incident: text, node: text, at: number })) },
+  { trips: listOf(trip), ages: mapOf(number), blindness: object({ epoch: number, seq: number }) },
+);
 const editPart = object({
   edit: text,
   part: count,
@@ -327,23 +502,29 @@ const editPart = object({
 });
 
 const secret = object({ iv: text, tag: text, data: text });
-const token = object(
+const token = recordOf<StoredToken>()(
   { name: text, role: oneOf('viewer', 'operator', 'admin'), by: text, createdAt: number, sha256: text },
   { expiresAt: number },
 );
 const attempt = object({ fingerprint: text, instance: text, incarnation: text }, { answer: object({}) });
 
 const settings: readonly [prefix: string, shape: Shape][] = [
-  [DATAGRAM_KEYS_KEY, object({ version: number, phase: text, keys: listOf(text), by: text, startedAt: number })],
-  [AGENT_REVOCATION_PREFIX, object({ node: text, reason: text, ...byAt })],
+  [
+    DATAGRAM_KEYS_KEY,
+    recordOf<DatagramKeySet>()(
+      { version: number, phase: text, keys: listOf(text), by: text, startedAt: number },
+      { retired: text, without: listOf(text), changedAt: number },
+    ),
+  ],
+  [AGENT_REVOCATION_PREFIX, recordOf<AgentRevocation>()({ node: text, reason: text, ...byAt }, {})],
   [
     AGENT_TOKEN_PREFIX,
-    object(
+    recordOf<StoredAgentToken>()(
       { id: text, by: text, createdAt: number, expiresAt: number, usedBy: listOf(text), sha256: text },
       { uses: count },
     ),
   ],
-  [AGENT_USER_PREFIX, object({ key: text, node: text, at: number }, { revoked: number })],
+  [AGENT_USER_PREFIX, recordOf<AgentUser>()({ key: text, node: text, at: number }, { revoked: number })],
   ['peer-list', object({ version: number, hash: text })],
   ['workload-generations', object({ highest: count })],
   [TOKEN_FLOOR_KEY, object({ highest: count })],
