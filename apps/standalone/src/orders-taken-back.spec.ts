@@ -277,6 +277,25 @@ describe('what an operator takes back, or puts right', () => {
     await until(async () => (await alarms('collateral')).length === 0, 'no alarm');
   });
 
+  it('a power device is corrected while its proof of off is held, and the node is powered off anew', async () => {
+    const nodes = served.fleet.bus.bucket<NodeRecord>('nodes');
+    await nodes.mutate('n-13', (n) => n && { ...n.value, powerIdentity: {} });
+    await served.fleet.die('n-13');
+    const { steps } = await phase('n-13', 'fencing');
+    const proof = { kind: 'read-back' as const, at: Date.now(), level: 0 };
+    await orderedOff('n-13', {
+      ...{ phase: 'fenced', proof, commands: [] },
+      collateral: { at: proof.at, nodes: [{ node: 'n-15', bootId: 'the one before' }] },
+      steps: [...steps, { phase: 'fenced', at: proof.at, detail: '' }],
+    });
+    await until(async () => (await alarms('collateral')).some((a) => a.subject === 'n-13'), 'the alarm');
+    expect((await send('PATCH', '/nodes/n-13', device('10.9.0.13'))).status).toBe(200);
+    const anew = await phase('n-13', 'fencing');
+    expect(anew.steps.map((s) => s.detail).join(' ')).toContain('proven or corrected now');
+    for (const field of ['proof', 'collateral']) expect(anew).not.toHaveProperty(field);
+    await until(async () => (await alarms('collateral')).length === 0, 'no alarm');
+  });
+
   it('a drill is refused while anything else is wrong, and cancels itself', async () => {
     await served.fleet.say('n-11', { verdict: 'UP' });
     expect((await drill('n-11')).status).toBe(202);

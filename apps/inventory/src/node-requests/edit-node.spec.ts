@@ -185,4 +185,13 @@ describe('editing a node', () => {
       expect(refusal({ networks: { backend: null } }, {}, { incident, powerAtRest: true })).toMatch(/^NODE_BUSY/);
     }
   });
+
+  it('corrects those whose proof of off is held, since it may be another machine’s', () => {
+    const patch = { powerLevels: [[{ ...bmc, address: '10.0.9.9', password: 'new' }]] };
+    const incident = { id: 'i-1', phase: 'fenced' as const, collateral: { at: 1, nodes: [{ node: 'a-2' }] } };
+    expect(refusal(patch, {}, { incident, powerAtRest: true })).toBe('ok');
+    expect(refusal(patch, {}, { incident, powerAtRest: false })).toMatch(/^NODE_BUSY .*proof of off is held/);
+    const over = { ...incident, phase: 'recovering' as const };
+    expect(refusal(patch, {}, { incident: over, powerAtRest: true })).toMatch(/^NODE_BUSY/);
+  });
 });

@@ -22,6 +22,7 @@ import {
   type RuleFacts,
 } from '../nodes/node-rules.js';
 import { recordedDevices, samePlace, storedSecret } from '../nodes/power-devices.js';
+import { isHeld } from '../power/collateral.js';
 import { checkPlaces } from '../power/power-place.js';
 
 /** What an operator may change of a node that is registered. */
@@ -51,7 +52,7 @@ export interface NodeEdit {
 export interface EditFacts extends RuleFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'collateral'> | undefined;
   /** No command to its power devices is under way, nor may one still take effect. */
   powerAtRest?: boolean;
   /** Does this password stand under the key already? */
@@ -89,13 +90,13 @@ export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts
 }
 
 /** Nothing acts on its devices then, and what is wrong with them may be why the incident does not go on. */
-const mayCorrect = (i: Pick<IncidentRecord, 'phase'>, powerAtRest: boolean): boolean =>
-  powerAtRest && (i.phase === 'suppressed' || i.phase === 'failed');
+const mayCorrect = (i: Pick<IncidentRecord, 'phase' | 'collateral'>, powerAtRest: boolean): boolean =>
+  powerAtRest && (i.phase === 'suppressed' || i.phase === 'failed' || isHeld(i));
 
 const busy = (node: string, i: Pick<IncidentRecord, 'id' | 'phase'>): MusterError =>
   new MusterError(
     'NODE_BUSY',
-    `${node} has an open incident: ${i.id} is ${i.phase}; its networks and driver stay until it is closed, its power devices until it is suppressed or failed and ${POWER_QUARANTINE_MS / 1000} s have passed since its last command`,
+    `${node} has an open incident: ${i.id} is ${i.phase}; its networks and driver stay until it is closed, its power devices until it is suppressed or failed, or its proof of off is held, and ${POWER_QUARANTINE_MS / 1000} s have passed since its last command`,
     { node, incident: i.id },
   );
 

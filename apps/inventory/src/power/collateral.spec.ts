@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
+import { devicesMark, drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { fencedAnew } from './void-proof.js';
 import { decideCollateral, heldForCollateral, type CollateralFacts, type CollateralStep } from './collateral.js';
@@ -69,6 +69,17 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     expect(again).toMatchObject({ phase: 'failed', updatedAt: 7 });
     for (const field of ['proof', 'collateral', 'powerOn', 'retryAt']) expect(again).not.toHaveProperty(field);
     expect(fencedAnew({ ...held, phase: 'recovering' }, 7)).toBeUndefined();
+  });
+
+  it('stands for nothing where the devices were edited while it was held: they are asked anew, as they are now', () => {
+    const mark = devicesMark(node.powerLevels);
+    const elsewhere = aNode('n-1', { powerLevels: [[{ ...aDevice(), address: '10.0.9.9' }]] });
+    const ordered = { ...held, devices: mark };
+    for (const heardIn of [() => undefined, () => 'boot-2'])
+      expect(step({ node: elsewhere, heardIn }, ordered)).toEqual({ do: 'anew' });
+    expect(step({ node: aNode('n-1', { powerLevels: [] }) }, ordered)).toEqual({ do: 'anew' });
+    expect(step({}, ordered).do).toBe('hold');
+    expect(step({ node: elsewhere }, { ...ordered, proof: { ...proof, kind: 'manual' } })).toEqual({ do: 'counts' });
   });
 
   it('holds every other power-off by a device that is not proven, unless it is released', () => {

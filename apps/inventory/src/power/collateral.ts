@@ -1,4 +1,5 @@
 import {
+  devicesMark,
   POWER_QUARANTINE_MS,
   unprovenDevices,
   type GateResult,
@@ -46,7 +47,10 @@ export type CollateralStep =
   | { do: 'wait' }
   /** Held: these may be what was powered off instead. `changed`: the record has others. */
   | { do: 'hold'; nodes: Nodes; changed: boolean }
-  /** Its device is proven only since: whose machine it has powered off is not known. It is powered off anew. */
+  /**
+   * Its device is proven only since, or its devices were edited since: whose machine was powered off is not known. It is
+   * powered off anew.
+   */
   | { do: 'anew' }
   /** All that it was held for have spoken in their old boot. */
   | { do: 'clear'; spoke: string[] };
@@ -63,10 +67,12 @@ export function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord
  * May what is read of a device stand for the node? One that is not proven may be another machine's, and then that one
  * falls silent when the `off` is given. So its word counts a moment later, and not while another node is silent whose
  * last word came after the off. With proven devices nothing is held: two that die together are both recovered. One that
- * is proven only while its word is held may have been wired anew in between, so that word still stands for nothing.
+ * is proven only while its word is held may have been wired anew in between, so that word still stands for nothing. Nor
+ * does what devices have said that were edited while it was held.
  */
 export function decideCollateral(i: IncidentRecord, f: CollateralFacts): CollateralStep {
   const had = i.collateral?.nodes ?? [];
+  if (had.length > 0 && wereEdited(i, f.node)) return { do: 'anew' };
   if (unprovenProof(i, f.node).length === 0) {
     const isOrdinary = i.drill === undefined && i.proof?.kind !== 'manual' && f.node !== undefined;
     return had.length > 0 && isOrdinary ? { do: 'anew' } : { do: 'counts' };
@@ -80,6 +86,14 @@ export function decideCollateral(i: IncidentRecord, f: CollateralFacts): Collate
   if (had.length > 0) return { do: 'clear', spoke: had.map((x) => x.node) };
   return f.provenForMs >= UNPROVEN_WAIT_MS && f.sighted ? { do: 'counts' } : { do: 'wait' };
 }
+
+/** A person has corrected the devices that called it off. That person's own word rests on none. */
+const wereEdited = (i: IncidentRecord, node: NodeRecord | undefined): boolean =>
+  node !== undefined &&
+  i.drill === undefined &&
+  i.proof?.kind !== 'manual' &&
+  i.devices !== undefined &&
+  i.devices !== devicesMark(node.powerLevels);
 
 /** Who fell silent with the off, and was not silent before. */
 export const fellSilent = (

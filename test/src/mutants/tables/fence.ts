@@ -430,6 +430,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/power/collateral.spec.ts'],
   },
   {
+    name: 'a held proof of off stands although its devices were corrected since',
+    file: 'apps/inventory/src/power/collateral.ts',
+    symbol: 'decideCollateral',
+    operation: { replace: 'had.length > 0 && wereEdited(i, f.node)', with: 'false' },
+    specs: ['apps/inventory/src/power/collateral.spec.ts'],
+  },
+  {
     name: 'the word of an unproven device counts at once',
     file: 'apps/inventory/src/power/collateral.ts',
     symbol: 'UNPROVEN_WAIT_MS',

@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 169,
-  fence: 116,
+  fence: 117,
   keys: 73,
   lease: 35,
   recover: 69,
