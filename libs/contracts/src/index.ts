@@ -27,6 +27,7 @@ export * from './wire/life-question.js';
 export * from './wire/link.js';
 export * from './names/names.js';
 export * from './node/devices-mark.js';
+export * from './node/held-return.js';
 export * from './node/life-sign-waived.js';
 export * from './node/node.js';
 export * from './hardware/power-identity.js';

@@ -48,6 +48,22 @@ describe('a remedy', () => {
     expect(alarmRemedy({ code: 'link-down', subject: 'a-1~b-2' }).command).toBe('muster node why a-1');
   });
 
+  it.each([
+    ['came and went', { held: 'flapping: 4 returns in ten minutes' }, 'muster node check NODE --wait'],
+    ['waits with another configuration', { held: 'drift: web' }, 'muster node resetup NODE --wait'],
+    [
+      'waits for what runs there',
+      { held: 'drift', heldBy: 'work' as const },
+      'muster node resetup NODE --force --wait',
+    ],
+    ['ssh does not get to', { unreached: { tries: 9, why: 'refused' } }, 'muster node get NODE'],
+    ['cannot be checked', { failedTries: 9 }, 'muster node check NODE --wait'],
+    ['is being checked', {}, 'muster job get active'],
+  ])('of a node that is back and %s is that of its alarm, and one that is taken', (_, pending, command) => {
+    const n = { ...exampleNodes[3]!, pendingReturn: { reason: 'rebooted' as const, at: 0, ...pending } };
+    expect(outGuides.PENDING_RETURN.remedy(n).command).toBe(command);
+  });
+
   it('stands on a page, each under its code: muster manual alarms, muster manual gates', () => {
     expect(page('alarms.md')).toBe(alarmsPage());
     expect(page('gates.md')).toBe(gatesPage());

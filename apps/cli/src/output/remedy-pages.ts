@@ -1,5 +1,6 @@
 import { AlarmCodes, type AlarmCode } from '#contracts/alarms/alarm.js';
 import { GateCodes, type GateCode } from '#contracts/incident/incident.js';
+import { FLAPPING } from '#contracts/node/held-return.js';
 import type { NodeRecord, OutReason } from '#contracts/node/node.js';
 import { alarmGuides } from '#contracts/alarms/alarm-guide.js';
 import { gateGuides } from '#contracts/incident/gate-guide.js';
@@ -79,6 +80,12 @@ export const exampleNodes: readonly NodeRecord[] = (
     { status: 'Unallocated', state: 'Unknown' },
     { status: 'Provisioning', state: 'Disappeared' },
     { revoked: { by: 'ann', at: 0, reason: 'lost' }, pendingReturn: { reason: 'rebooted', at: 0, held: 'drift' } },
+    { pendingReturn: { reason: 'rebooted', at: 0, held: 'drift, needs operator', heldBy: 'work' } },
+    { pendingReturn: { reason: 'rebooted', at: 0, held: 're-setup failed' } },
+    { pendingReturn: { reason: 'rebooted', at: 0, held: FLAPPING } },
+    { pendingReturn: { reason: 'rebooted', at: 0, unreached: { tries: 3, why: 'refused' } } },
+    { pendingReturn: { reason: 'rebooted', at: 0, failedTries: 3 } },
+    { pendingReturn: { reason: 'rebooted', at: 0, next: 'resetup' } },
   ] satisfies Partial<NodeRecord>[]
 ).map((o) => ({
   name: 'NODE',

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AlarmCode, AlarmRecord, NodeRecord, PendingReturn } from '#contracts';
-import { FLAPPING } from '#domain/return/return-table.js';
+import { heldAlarm, type AlarmCode, type AlarmRecord, type NodeRecord, type PendingReturn } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
@@ -17,16 +16,15 @@ const FAILED_TRIES = 3;
 
 type CheckAlarm = Pick<AlarmRecord, 'code' | 'severity' | 'message'>;
 
-/** Which alarm a held return is. */
-function heldAlarm(held: string): Pick<CheckAlarm, 'code' | 'severity'> {
-  if (held.startsWith('re-setup')) return { code: 'resetup-failed', severity: 'critical' };
-  if (held.startsWith(FLAPPING)) return { code: 'flapping', severity: 'warning' };
-  return { code: 'drift', severity: 'warning' };
+function ofHeld(node: string, held: string): CheckAlarm {
+  const code = heldAlarm(held);
+  const severity = code === 'resetup-failed' ? 'critical' : 'warning';
+  return { code, severity, message: `${node} is out of service: ${held}` };
 }
 
 /** What is to be said of a node that is back and does not serve; undefined: nothing. */
 export function returnAlarm(node: string, p: PendingReturn | undefined): CheckAlarm | undefined {
-  if (p?.held !== undefined) return { ...heldAlarm(p.held), message: `${node} is out of service: ${p.held}` };
+  if (p?.held !== undefined) return ofHeld(node, p.held);
   if (p?.unreached === undefined) return failedAlarm(node, p);
   const { tries, why } = p.unreached;
   if (tries < UNREACHED_TRIES) return undefined;

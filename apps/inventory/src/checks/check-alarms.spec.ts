@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LastCheck, NodeRecord } from '#contracts';
-import { FLAPPING } from '#domain/return/return-table.js';
+import { FLAPPING, type LastCheck, type NodeRecord } from '#contracts';
 import { settle } from '../jobs/settle.js';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { returnAlarm, standingAlarm } from './check-alarms.reconciler.js';

@@ -167,7 +167,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     subject: 'NODE',
     meaning:
       'A check found another configuration than it should have. A node that has returned waits for you; one that is in service stays there, and nothing was changed.',
-    text: 'See the findings; set it up anew, or correct what differs and check again. Where it is wanted so: muster node release NODE --accept --reason "…".',
+    text: 'See the findings; set it up anew (with --force where work runs there: that is moved away first), or correct what differs and check again. Where it is wanted so: muster node release NODE --accept --reason "…".',
     command: (node) => `muster node resetup ${word(node)} --wait`,
   },
   'resetup-failed': {

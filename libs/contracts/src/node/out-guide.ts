@@ -1,3 +1,5 @@
+import { alarmRemedy } from '../alarms/alarm-guide.js';
+import { heldAlarm } from './held-return.js';
 import type { NodeRecord, OutReason } from './node.js';
 import { word, type Remedy } from '../remedies/remedy.js';
 
@@ -34,17 +36,22 @@ function ofState(n: NodeRecord): Remedy {
 }
 
 function ofReturn(n: NodeRecord): Remedy {
-  if (n.pendingReturn?.held !== undefined)
+  const p = n.pendingReturn;
+  const subject = n.name;
+  if (p?.heldBy === 'work')
     return {
-      text: 'See the findings; set it up anew, or mend them and check again.',
-      command: `muster node resetup ${word(n.name)} --wait`,
+      text: 'It goes on by itself when no work is there any more. With --force that is moved away now, and the node is set up anew.',
+      command: `muster node resetup ${word(n.name)} --force --wait`,
     };
+  if (p?.held !== undefined) return alarmRemedy({ code: heldAlarm(p.held), subject });
   if (n.cordon !== undefined)
     return {
       text: 'It is left alone while it is cordoned; its check begins when it is uncordoned.',
       command: `muster node uncordon ${word(n.name)}`,
     };
-  return { text: 'Wait for its check.', command: 'muster job get active' };
+  if (p?.unreached !== undefined) return alarmRemedy({ code: 'check-unreachable', subject });
+  if (p?.failedTries !== undefined) return alarmRemedy({ code: 'check-failed', subject });
+  return { text: `Wait for its ${p?.next === undefined ? 'check' : 're-setup'}.`, command: 'muster job get active' };
 }
 
 /** Every reason. */

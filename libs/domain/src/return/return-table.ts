@@ -1,12 +1,9 @@
-import type { IncidentPhase, NodeRecord, PendingReturn } from '#contracts';
+import { FLAPPING, type IncidentPhase, type NodeRecord, type PendingReturn } from '#contracts';
 import { quietPhases } from '../incident/phases.js';
 import { isReachable } from '../verdict/heard.js';
 
 /** A node that does not say whether it runs what is assigned to it is waited for so long; then an operator is told, ms. */
 export const SAYS_NOTHING_MS = 30_000;
-
-/** With it begins the hold of a node that came back too often. */
-export const FLAPPING = 'flapping';
 
 /** Does anything run on a node that a cleanup would end? */
 export type WorkThere =

@@ -1,5 +1,4 @@
-import { MANAGEMENT, type NodeRecord, type PendingReturn, type Verdict } from '#contracts';
-import { FLAPPING } from './return-table.js';
+import { FLAPPING, MANAGEMENT, type NodeRecord, type PendingReturn, type Verdict } from '#contracts';
 
 export interface ReturnFacts {
   /** How long the node has been DEGRADED(management), ms on the asker's clock; undefined: not known, counts as long. */
