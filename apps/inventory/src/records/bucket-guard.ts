@@ -17,7 +17,7 @@ import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { controlHost, hostSubject, isOfHost } from './host-alarms.js';
-import { brokenAlarm, type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
+import { brokenAlarm, type CertificateOwner, expiryAlarms, plainAlarms, whyBroken } from './nats-tls.js';
 import { diskToTell } from './store-disks.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
@@ -37,7 +37,9 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
   private timer: Timer | undefined;
   private looking: Promise<void> | undefined;
   /** Why the certificate of this one could not be read, as it was logged last, and by how many looks in a row. */
-  private readonly unread = new Map<CertificateOwner, { reason: string; isForbidden: boolean; looks: number }>();
+  private readonly unread = new Map<CertificateOwner, { reason: string; why: string | undefined; looks: number }>();
+  /** Whose certificate was there at a look: one that never was belongs to a server elsewhere, or there is no TLS. */
+  private readonly shown = new Set<CertificateOwner>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -101,12 +103,13 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
   /** Seen twice: at the first look it may be half written. What only NATS may read is not broken. */
   private brokenNats(): WantedAlarm[] {
     const seen = this.unread.get('nats');
-    if (seen === undefined || seen.looks < 2 || seen.isForbidden) return [];
-    return [brokenAlarm('nats', 'it is no certificate (PEM), or only a part of one', this.host)];
+    return seen?.why === undefined || seen.looks < 2 ? [] : [brokenAlarm('nats', seen.why, this.host)];
   }
 
   private async expiring(owner: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
-    if (certificate === undefined || !existsSync(certificate)) return [];
+    if (certificate === undefined) return [];
+    if (existsSync(certificate)) this.shown.add(owner);
+    else if (!this.shown.has(owner)) return [];
     const endsAt = await this.endOf(owner, certificate);
     const subject = hostSubject(owner, this.host);
     // Half written: the next look finds the rest.
@@ -126,8 +129,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       const before = this.unread.get(owner);
       if (before?.reason !== reason)
         this.context.log.warn({ certificate, reason }, 'when this certificate ends cannot be told');
-      const isForbidden = code === 'EACCES' || code === 'EPERM';
-      this.unread.set(owner, { reason, isForbidden, looks: (before?.looks ?? 0) + 1 });
+      this.unread.set(owner, { reason, why: whyBroken(code), looks: (before?.looks ?? 0) + 1 });
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryAlarms, plainAlarms } from './nats-tls.js';
+import { expiryAlarms, plainAlarms, whyBroken } from './nats-tls.js';
 
 const DAY_MS = 86_400_000;
 
@@ -43,5 +43,17 @@ describe('the alarm of a certificate that ends', () => {
         message: 'The certificate of the API (http.tls) has ended: 1970-01-01.',
       }),
     ]);
+  });
+});
+
+describe('a certificate that cannot be shown', () => {
+  it.each([
+    ['ENOENT', 'the file is not there any more'],
+    ['EISDIR', 'the file cannot be read (EISDIR)'],
+    ['ERR_OSSL_PEM_NO_START_LINE', 'it is no certificate (PEM), or only a part of one'],
+    [undefined, 'it is no certificate (PEM), or only a part of one'],
+    ['EACCES', undefined],
+  ])('is told by what is wrong with it: %s', (code, why) => {
+    expect(whyBroken(code)).toBe(why);
   });
 });

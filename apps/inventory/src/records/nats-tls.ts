@@ -34,6 +34,17 @@ export function expiryAlarms(owner: CertificateOwner, endsAt: number, now: numbe
 }
 
 /**
+ * Why a certificate on disk is none, as half a sentence; undefined: who looks may not read it, and its server may.
+ * @param code of the error, by the system or by who parses it
+ */
+export function whyBroken(code: string | undefined): string | undefined {
+  if (code === 'EACCES' || code === 'EPERM') return undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'the file is not there any more';
+  if (code !== undefined && /^E(?!RR_)/.test(code)) return `the file cannot be read (${code})`;
+  return 'it is no certificate (PEM), or only a part of one';
+}
+
+/**
  * What is on disk cannot be shown, and what was there before still is.
  * @param why half a sentence
  */
