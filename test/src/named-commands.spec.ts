@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Buckets, defaultFencing, PERMITS_KEY, RESERVATIONS_KEY, type UnreadableRecord } from '#contracts';
+import { aWorkload } from '#contracts/testing/a-workload.js';
 import { parsedCommand } from '../../apps/cli/src/testing/parsed-command.js';
 import { decideBirths } from '../../apps/inventory/src/records/bucket-births.js';
 import { recordAlarms, refusedDeletion } from '../../apps/inventory/src/records/record-rules.js';
 import { decideLoaded } from '../../apps/inventory/src/records/store-loaded.js';
+import { refusedForget } from '../../apps/inventory/src/recovery/forgettable.js';
 
 const records: UnreadableRecord[] = [
   ...Buckets.map((bucket) => ({ bucket, key: 'n-1' })),
@@ -34,12 +36,18 @@ const texts: [what: string, text: string | undefined][] = [
   ).alarms.map((a): [string, string] => [`the alarm of the bucket ${a.subject}`, a.message]),
 ];
 
+const onNode = { ...aWorkload('db'), assignment: { node: 'n-1', generation: 1 } };
+const recovery: [what: string, text: string | undefined][] = [true, false].map((heard) => [
+  `the refusal to forget a workload on a node that was ${heard ? '' : 'never '}heard`,
+  refusedForget({ workload: onNode, node: undefined, heard, reason: undefined })?.message,
+]);
+
 /** From the program's name to the end of the sentence, or to the words that follow a list of commands. */
 const commandsIn = (text: string): string[] =>
-  [...text.matchAll(/\bmuster [a-z].*?(?=[;,)]|: |\. |$| shows | first\b)/g)].map(([command]) => command);
+  [...text.matchAll(/\bmuster [a-z].*?(?=[;,)]|: |\. |\.?$| shows | first\b)/g)].map(([command]) => command);
 
-describe('a command in a text of records and of the store', () => {
-  const named = texts.flatMap(([what, text = '']) =>
+describe('a command in a text of records, of the store and of workloads', () => {
+  const named = [...texts, ...recovery].flatMap(([what, text = '']) =>
     commandsIn(text).map((command): [string, string] => [what, command]),
   );
 
@@ -53,9 +61,12 @@ describe('a command in a text of records and of the store', () => {
     expect([...new Set(named.map(([, command]) => command.split(' ').slice(0, 3).join(' ')))].sort()).toEqual([
       'muster alarms ack',
       'muster fencing set',
+      'muster incident confirm',
+      'muster node fence',
       'muster record delete',
       'muster record list',
       'muster store restored',
+      'muster workload delete',
     ]);
   });
 });

@@ -27,7 +27,7 @@ export function refusedDrill(f: PowerFacts, level: number): MusterError | undefi
   if (f.workloads.length > 0)
     return refuse(
       'WORKLOADS_PRESENT',
-      `${node.name} has workloads, drain it first (muster node drain): ${f.workloads.join(' ')}`,
+      `${node.name} has workloads: ${f.workloads.join(' ')}. Drain it first: muster node drain ${node.name} --reason "…".`,
     );
   if (node.status !== 'Allocated')
     return refuse(

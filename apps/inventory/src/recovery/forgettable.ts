@@ -25,7 +25,7 @@ export function refusedForget(f: ForgetFacts): MusterError | undefined {
   if (isUnheard && f.reason !== undefined) return undefined;
   const way = isUnheard
     ? `${at} was never heard. If you know that it does not run there: muster workload delete ${w.name} --reason "…".`
-    : `set it to "desired": "stopped" and wait until that is read back. Where ${at} is dead, have it fenced (muster node fence ${at}) or confirm that it is down (muster incident confirm ${at}).`;
+    : `set it to "desired": "stopped" and wait until that is read back. Where ${at} is dead, have it fenced (muster node fence ${at} --reason "…") or confirm that it is down (muster incident confirm ${at} --reason "…").`;
   return new MusterError(
     'WORKLOAD_RUNNING',
     `"${w.name}" ${w.stop === undefined ? 'runs' : 'is not yet stopped'} on ${at}: ${way}`,
