@@ -171,6 +171,15 @@ describe('the report on an incident', () => {
     expect(report.open[0]).toBe('It waits at its gates (BRAKE: 3 of 4 nodes fell silent at once).');
   });
 
+  it('says whose silence holds its proof, and no more once it goes on', () => {
+    const open = (phase: IncidentRecord['phase']): string[] => {
+      const held = incident({ phase, collateral: { at: T0 + 2_500, nodes: [{ node: 'host2-SN2' }] } });
+      return incidentReport({ incident: held, jobs: [], cut: false, events: [opened] }).open;
+    };
+    expect(open('fenced')).toContain('Its proof is held: after its power-off host2-SN2 fell silent too.');
+    expect(open('recovering').join()).not.toContain('held');
+  });
+
   it('has what people did from the record where the audit of it is gone, and once where both have it', () => {
     const released = { by: 'ann', reason: 'seen it dark', at: T0 + 20_000, gates: ['BRAKE' as const], force: false };
     const people = (events: PublicEvent[]): string[] =>

@@ -18,7 +18,7 @@ function ofPhase(i: IncidentRecord): string[] {
   const last = i.steps.at(-1);
   if (i.phase === 'suppressed') points.push(`It waits at its gates (${stopped.join('; ') || (i.gate ?? 'unknown')}).`);
   else points.push(`It is still ${i.phase}${last === undefined || last.detail === '' ? '' : `: ${last.detail}`}`);
-  if (i.collateral !== undefined)
+  if (i.phase === 'fenced' && i.collateral !== undefined)
     points.push(
       `Its proof is held: after its power-off ${i.collateral.nodes.map((n) => n.node).join(', ')} fell silent too.`,
     );
