@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import type { History } from './history.js';
 import type { Arrival } from './sim-agent.js';
-import { MONITOR, type Successor, type World } from './world.js';
+import { GIVEN_UP, MONITOR, type Successor, type World } from './world.js';
 
 export interface Violation {
   node: string;
@@ -298,7 +298,9 @@ export class Oracle {
     const unheard = (suspectMisses + 3) * interval + freshness + this.h.wire.report + stood;
     const since = now - unheard;
     if ((this.signAt[node] as number) >= since || this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
+    // What a connection has held for so long that nobody remembers how long a report takes counts as of when it comes.
     if (this.world.of('stall').some((f) => f.from < now && f.until > since - freshness)) return;
+    if (this.world.of('lossy').some((f) => f.from < now && f.until + GIVEN_UP > since - freshness)) return;
     this.violated(node, now, `${verdict}, although it has answered nobody for ${Math.round(unheard)} ms`);
   }
 

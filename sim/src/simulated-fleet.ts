@@ -18,7 +18,7 @@ import { SimMonitor, type Said, type Surroundings } from './sim-monitor.js';
 import { SimProbes } from './sim-probes.js';
 import { SimRegistry } from './sim-registry.js';
 import { Wire } from './wire.js';
-import { MONITOR, World, type FaultOf } from './world.js';
+import { GIVEN_UP, MONITOR, World, type FaultOf } from './world.js';
 
 /** What is on its way to the monitor, over NATS. */
 interface Travelling {
@@ -44,9 +44,8 @@ const MOST_STEP = 50;
 const RECONNECT = 300;
 /** ms that the agents need at most to have new numbers, where they run. */
 const MOST_LAG = 400;
-/** ms until TCP sends a segment again, twice as long each time, and after which a client takes the connection for dead. */
+/** ms until TCP sends a segment again, twice as long each time. */
 const RETRANSMIT = 200;
-const GIVEN_UP = 20_000;
 /** Share of the steps in which the leader is asked for a verdict as of now, as one who will power off does. */
 const QUESTIONS = 0.01;
 

@@ -3,6 +3,9 @@ import type { DetectionSettings } from '#contracts';
 /** Stands for the monitor where a fault names the ends of a link. */
 export const MONITOR = -1;
 
+/** ms for which a connection holds what it cannot bring over: then its client takes it for dead. */
+export const GIVEN_UP = 20_000;
+
 interface Lasting {
   /** Virtual ms. */
   from: number;

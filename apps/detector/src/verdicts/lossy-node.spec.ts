@@ -56,6 +56,13 @@ describe('a node that loses most of what it sends', () => {
     }
   });
 
+  it('says nothing by a report that a connection held while later ones came over another', () => {
+    // Of three one is dead, and the only other observer's connections lose most segments for seconds.
+    const h = drawHistory(423_896_078, 39);
+    const faults: Fault[] = [...h.faults, { kind: 'lossy', node: 0, share: 0.7, from: 0, until: h.until }];
+    expect(new SimulatedFleet({ ...h, faults }).run().violations).toEqual([]);
+  });
+
   it('breaks no rule whatever else happens meanwhile', () => {
     for (let index = 0; index < runs(10); index++) {
       const h = drawHistory(SEED, index);

@@ -27,8 +27,8 @@ const judged = (o: Partial<ReportMark>): string[] =>
 describe('a report that comes after another one of its node', () => {
   it.each<[string, Partial<ReportMark>, string[]]>([
     ['the next one counts for all', { seq: 11 }, ['', '', '', '', '']],
-    ['a copy', {}, ['votes+work', 'votes+work', 'votes+work', 'votes+work', 'work']],
-    ['an earlier one', { seq: 9 }, ['votes+work', 'votes+work', 'votes+work', 'votes+work', 'work']],
+    ['a copy', {}, ages.map(() => 'votes+work')],
+    ['an earlier one', { seq: 9 }, ages.map(() => 'votes+work')],
     ['a later start in the same boot', { epoch: 6, seq: 1 }, ['', '', '', '', '']],
     ['a later start in another boot', { epoch: 6, seq: 1, bootId: 'b' }, ['', '', '', '', '']],
     [

@@ -10,7 +10,7 @@ export interface KeptReport {
   ageMs: number;
 }
 
-/** To the detector: after this long without a report, one with a lower number is a new system's, ms. */
+/** To the detector: after this long without a report, one of an earlier start is a new system's, ms. */
 export const NEW_SYSTEM_MS = 10_000;
 /** To inventory: after this long without a report, a lower epoch of another boot is a new machine's, ms. */
 export const NEW_MACHINE_MS = 5_000;
@@ -23,9 +23,12 @@ export const isSameProcess = (a: Omit<ReportMark, 'seq'>, b: Omit<ReportMark, 's
 export const isNamesake = (was: KeptReport, report: ReportMark): boolean =>
   report.epoch === was.report.epoch && !isSameProcess(was.report, report) && was.ageMs < NEW_SYSTEM_MS;
 
-/** Late, to who counts votes: any report is believed once the last one is old, since the host may have been set up anew. */
+/**
+ * Late, to who counts votes: another start is believed once the last report is old, since the host may have been set up
+ * anew. Of the same start an earlier report is late for ever: a connection that loses segments may hold it for a long time.
+ */
 export const isLateForVotes = (was: KeptReport, report: ReportMark): boolean =>
-  !isNewer(report, was.report) && was.ageMs < NEW_SYSTEM_MS;
+  !isNewer(report, was.report) && (isSameProcess(was.report, report) || was.ageMs < NEW_SYSTEM_MS);
 
 /**
  * Late, to who follows what runs where. Of the boot that is known only a newer report counts, however old the last one is.

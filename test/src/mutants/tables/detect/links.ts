@@ -144,4 +144,14 @@ export const links: readonly Mutant[] = [
     operation: { replace: 'now - from >= QUALITY_HOLD_MS', with: 'true' },
     specs: ['apps/detector/src/conditions/link-quality.spec.ts'],
   },
+  {
+    name: 'an earlier report of the same start counts once the last one is old',
+    file: 'libs/domain/src/verdict/report-order.ts',
+    symbol: 'isLateForVotes',
+    operation: {
+      replace: 'isSameProcess(was.report, report) || was.ageMs < NEW_SYSTEM_MS',
+      with: 'was.ageMs < NEW_SYSTEM_MS',
+    },
+    specs: ['libs/domain/src/verdict/report-order.spec.ts', 'apps/detector/src/verdicts/lossy-node.spec.ts'],
+  },
 ];
