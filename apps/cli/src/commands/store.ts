@@ -84,7 +84,7 @@ async function restored({ terminal, io }: Run, o: StoreOptions): Promise<void> {
 }
 
 const RESUME =
-  'fencing is paused: start the services, look at what is not so any more, then muster fencing set enforce';
+  'fencing is paused: start the services, look at what is not so any more, then muster fencing set enforce (where the mode was observe: set observe)';
 
 /** Before anything of the store is seen by a service. */
 const begin =

@@ -64,6 +64,13 @@ describe('a remedy', () => {
     expect(outGuides.PENDING_RETURN.remedy(n).command).toBe(command);
   });
 
+  it.each([gateRemedy('PAUSED', 'host1-SN1').text, alarmRemedy({ code: 'store-loaded', subject: '7' }).text])(
+    'of a pause names both modes, for who only observed: %s',
+    (text) => {
+      expect(text).toMatch(/enforce\b.*\bobserve\b/);
+    },
+  );
+
   it('stands on a page, each under its code: muster manual alarms, muster manual gates', () => {
     expect(page('alarms.md')).toBe(alarmsPage());
     expect(page('gates.md')).toBe(gatesPage());

@@ -13,6 +13,8 @@ describe('a store that was loaded from a copy', () => {
     expect(alarms).toMatchObject([{ code: 'store-loaded', subject: '1795000000', severity: 'critical' }]);
     expect(alarms[0]?.message).toContain('a copy whose last write is of 2026-11-01T00:00:00.000Z');
     expect(alarms[0]?.message).toContain('muster alarms ack store-loaded=1795000000');
+    // Whoever only observed is not to be led into powering off.
+    for (const mode of ['enforce', 'observe']) expect(alarms[0]?.message).toContain(`muster fencing set ${mode}`);
     expect(keep).toBeUndefined();
     const seen = decideLoaded(kept, [{ code: 'store-loaded', subject: '1795000000', acknowledged: by }]);
     expect(seen).toEqual({ alarms: [], keep: { generation: 1_795_000_000 } });

@@ -26,7 +26,7 @@ export function decideLoaded(
   const message =
     `${what}; what was written after that is not in it, and fencing is paused. ${ended}Check who is dead, cordons, where ` +
     'each workload runs, and who was revoked since (docs/store.md), then: ' +
-    `muster alarms ack store-loaded=${subject}; muster fencing set enforce`;
+    `muster alarms ack store-loaded=${subject}; muster fencing set enforce; where the mode was observe: muster fencing set observe`;
   return { alarms: [{ code: 'store-loaded', subject, severity: 'critical', message }] };
 }
 

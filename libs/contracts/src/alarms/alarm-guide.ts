@@ -312,7 +312,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     subject: 'GENERATION',
     meaning:
       'The store is of an earlier moment, by a load or by files that were put back: what was written after that is not in it, and fencing is paused.',
-    text: 'Where the alarm says that files were put back, stop the services and run muster store restored first. Then check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause: muster fencing set enforce.',
+    text: 'Where the alarm says that files were put back, stop the services and run muster store restored first. Then check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause by setting the mode: muster fencing set enforce, or observe where it was that.',
     command: (generation) => `muster alarms ack ${word(`store-loaded=${generation}`)}`,
   },
   'store-unwatched': {

@@ -60,7 +60,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
   PAUSED: {
     meaning: 'An operator has paused fencing.',
-    text: 'End the pause when its reason is over.',
+    text: 'End the pause when its reason is over, by setting the mode: enforce, or observe where nothing shall be powered off.',
     command: () => 'muster fencing set enforce',
   },
   OBSERVE: {
