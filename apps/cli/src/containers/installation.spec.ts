@@ -14,7 +14,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { initHosts, parseControlHosts, type ControlHost } from '#bus';
+import { initHosts, parseControlHosts, shownCertificate, type ControlHost } from '#bus';
+import { issueServerCertificate } from '#bus/init/certificates.js';
+import { readAuthority } from '#bus/init/tls-files.js';
 import { hostFiles } from '../hosts/host-files.js';
 import {
   configuration,
@@ -177,6 +179,35 @@ describe('the installation of a composition', () => {
     const after = JSON.parse(readFileSync(join(o.shown, 'fencer', 'creds', 'fencer.json'), 'utf8')) as object;
     expect(after).toMatchObject({ seed: (before as { seed: string }).seed });
     expect(after).not.toMatchObject({ jwt: 'an older one' });
+  });
+
+  it('renews the certificate of NATS before it ends, and where this machine has another address; the CA stays', async () => {
+    await install(o);
+    const shown = (file: string): string => readFileSync(join(o.shown, 'nats', file), 'utf8');
+    const [ca, first] = [shown('tls/ca.pem'), shown('tls/server.pem')];
+    expect((await renewUsers(o)).notes.join()).not.toContain('certificate');
+    const { notes } = await renewUsers({ ...o, hosts: [...o.hosts, '192.0.2.9'] });
+    expect(notes).toEqual([
+      expect.stringMatching(/^NATS has a certificate until \d{4}-\d\d-\d\d, for .*192\.0\.2\.9/),
+      expect.stringMatching(/^changed for nats, .*: docker compose restart nats /),
+    ]);
+    expect(shownCertificate(shown('tls/server.pem')).names).toEqual(expect.arrayContaining(['nats', '192.0.2.9']));
+    expect([shown('tls/ca.pem'), shown('tls/server.pem') === first]).toEqual([ca, false]);
+    const ending = await issueServerCertificate(readAuthority(o.dir), o.hosts, Date.now() - 710 * 86_400_000);
+    writeFileSync(join(o.dir, 'tls', 'server.pem'), ending.certificate);
+    writeFileSync(join(o.dir, 'tls-key', 'server.key'), ending.key);
+    await renewUsers(o);
+    expect(shownCertificate(shown('tls/server.pem')).endsAt).toBeGreaterThan(Date.now() + 700 * 86_400_000);
+  });
+
+  it('leaves the certificate as it is where the key of the CA lies elsewhere, and says so', async () => {
+    await install(o);
+    const file = join(o.dir, 'tls', 'server.pem');
+    const before = readFileSync(file, 'utf8');
+    rmSync(join(o.dir, 'keys', 'ca.key'));
+    const { notes } = await renewUsers({ ...o, hosts: ['192.0.2.9'] });
+    expect(notes[0]).toContain('muster tls renew');
+    expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
   it('is asked for by the other commands', async () => {

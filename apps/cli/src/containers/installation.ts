@@ -1,8 +1,17 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execaSync } from 'execa';
-import { addAgentUsers, initCluster, isCluster, moveKeyApart, separateServices, storeRoomWarning } from '#bus';
+import {
+  addAgentUsers,
+  initCluster,
+  isCluster,
+  moveKeyApart,
+  renewServerCertificate,
+  separateServices,
+  storeRoomWarning,
+} from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
+import { isDue, presentCertificate, tlsFiles } from '#bus/init/tls-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
 import { newAdminToken, type TokenEntry } from '../hosts/admin-token.js';
@@ -99,11 +108,27 @@ export function renewAdminToken(o: InstallationPlaces): Said {
   return { result, notes: shown(o) };
 }
 
-/** The services' users with the accounts and permissions of this version of Muster: after an upgrade, before a restart. */
-export async function renewUsers(o: InstallationPlaces): Promise<Said> {
+/**
+ * The services' users with the accounts and permissions of this version of Muster, and a certificate of NATS that lasts:
+ * after an upgrade, before the certificate ends, and where the machine has another address; before a restart.
+ */
+export async function renewUsers(o: InstallationPlaces & Pick<InstallationOptions, 'hosts'>): Promise<Said> {
   requireInstallation(o.dir);
   if (!(await separateServices(o.dir))) await addAgentUsers(o.dir, []);
-  return { notes: shown(o) };
+  return { notes: [...(await renewCertificate(o)), ...shown(o)] };
+}
+
+async function renewCertificate({ dir, hosts }: Pick<InstallationOptions, 'dir' | 'hosts'>): Promise<string[]> {
+  const { certificate } = presentCertificate(dir);
+  // One of an earlier Muster speaks without TLS.
+  if (certificate === undefined || !isDue(certificate, hosts, Date.now())) return [];
+  const { caKey } = tlsFiles(dir);
+  if (!existsSync(caKey))
+    return [
+      `the certificate of NATS ends, or lacks ${hosts.join(', ')}: put ${caKey} back for that, or muster tls renew where it is`,
+    ];
+  const { names, endsAt } = await renewServerCertificate(dir, hosts);
+  return [`NATS has a certificate until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`];
 }
 
 /** Takes another muster.yaml. @throws MusterError CONFIG_INVALID, and then the one that is there stays */

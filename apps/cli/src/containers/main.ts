@@ -11,7 +11,7 @@ const usage = `usage: docker compose run --rm init [COMMAND]
   show          print muster.yaml
   configure     take another muster.yaml from stdin (-T), after a check
   admin-token   make another admin token in place of the first
-  renew         after an upgrade: the services' users with what this version may do
+  renew         after an upgrade: the services' users with what this version may do; a certificate of NATS that lasts
 `;
 
 const env = (name: string): string => {
@@ -20,13 +20,19 @@ const env = (name: string): string => {
   return value;
 };
 
+/** For its certificate. Services on the composition's own network know it by the name of its service. */
+const natsNames = (): string[] => [
+  'nats',
+  env('MUSTER_HOST'),
+  ...env('MUSTER_HOST_ADDRESSES').split(',').filter(Boolean),
+];
+
 async function run(command: string | undefined): Promise<Said | undefined> {
   switch (command) {
     case undefined:
     case 'demo': {
       const port = env('MUSTER_NATS_PORT');
       const backend = process.env['MUSTER_BACKEND'] ?? '';
-      const addresses = env('MUSTER_HOST_ADDRESSES').split(',').filter(Boolean);
       return install({
         ...places,
         cluster: env('MUSTER_CLUSTER'),
@@ -34,8 +40,7 @@ async function run(command: string | undefined): Promise<Said | undefined> {
           management: atPort(env('MUSTER_MANAGEMENT'), port),
           ...(backend !== '' && { backend: atPort(backend, port) }),
         },
-        // Services on the composition's own network know it by the name of its service.
-        hosts: ['nats', env('MUSTER_HOST'), ...addresses],
+        hosts: natsNames(),
         demo: command === 'demo',
       });
     }
@@ -46,7 +51,7 @@ async function run(command: string | undefined): Promise<Said | undefined> {
     case 'admin-token':
       return renewAdminToken(places);
     case 'renew':
-      return renewUsers(places);
+      return renewUsers({ ...places, hosts: natsNames() });
     default:
       return undefined;
   }
