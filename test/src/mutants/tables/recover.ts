@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const ABSENCE = ['apps/inventory/src/plan/workload-absence.spec.ts'];
+const STOPS = ['apps/inventory/src/plan/stops.spec.ts'];
 
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
 export const recover: readonly Mutant[] = [
@@ -257,6 +258,37 @@ export const recover: readonly Mutant[] = [
     symbol: 'presenceOf',
     operation: { operand: '(incident !== undefined && !quietPhases.includes(incident))' },
     specs: ABSENCE,
+  },
+  {
+    name: 'what nobody could see was an absence all the same',
+    file: 'apps/inventory/src/plan/absences.ts',
+    symbol: 'absences',
+    operation: {
+      replace: 'fleet.live ? looks(fleet).flatMap((l) => l.condition ?? []) : []',
+      with: 'looks(fleet).flatMap((l) => l.condition ?? [])',
+    },
+    specs: ['apps/inventory/src/plan/absences.spec.ts'],
+  },
+  {
+    name: 'a silent node agrees that what moves has left it',
+    file: 'apps/inventory/src/plan/stops.ts',
+    symbol: 'wordOfItsNode',
+    operation: { drop: "if (s.report?.workloads === undefined) return 'unknown'" },
+    specs: STOPS,
+  },
+  {
+    name: 'a stop that failed counts as read back',
+    file: 'apps/inventory/src/plan/stops.ts',
+    symbol: 'follow',
+    operation: { drop: 'if (!outcome.stopped) return [failed(s, job, outcome.why, outcome.seen)]' },
+    specs: STOPS,
+  },
+  {
+    name: 'a stop whose job was not written is never given',
+    file: 'apps/inventory/src/plan/stops.ts',
+    symbol: 'follow',
+    operation: { drop: 'if (fleet.jobs.get(job) === undefined) return [createAfterAll(job, w)]' },
+    specs: STOPS,
   },
   {
     name: 'a workload of a node that may be dying has ended by itself',
