@@ -85,6 +85,7 @@ export interface FleetHistory {
 export const BEGUN_MS = 15_000;
 
 const HOUR_MS = 3_600_000;
+const UNREADABLE: readonly BmcMood[] = ['unreadable', 'mute', 'dead'];
 
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
@@ -135,7 +136,18 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.sort((a, b) => a.at - b.at);
   h.events.push(...drawRest(diceOf(seed, `rest ${index}`), h));
   h.events.sort((a, b) => a.at - b.at);
-  return { ...h, ...drawWires(diceOf(seed, `wires ${index}`), h.nodes) };
+  const wires = drawWires(diceOf(seed, `wires ${index}`), h.nodes);
+  return { ...h, ...wires, events: h.events.map((e) => readable(e, wires.wires)) };
+}
+
+/**
+ * A device that reaches another machine and cannot be read just then counts as what it was: that is known, and played by
+ * `bmcs-swapped-unreadable` alone. Here the BMCs of those machines can be read.
+ */
+function readable(e: FleetEvent, wires: FleetHistory['wires']): FleetEvent {
+  if (e.kind === 'after') return { ...e, does: readable(e.does, wires) };
+  const isWired = e.kind === 'bmc' && Object.entries(wires).some((ends) => ends.includes(e.node));
+  return isWired && UNREADABLE.includes(e.mood) ? { ...e, mood: 'slow' } : e;
 }
 
 /** What comes in few histories, and beside all else. */

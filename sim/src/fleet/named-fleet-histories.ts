@@ -59,6 +59,20 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 50_000,
     }),
   },
+  'bmcs-swapped-unreadable': {
+    shows: 'the same while the BMC can be read by nobody: it counts as what it was, and another machine is powered off',
+    knownRed: ['wrong-machine', 'false-proof', 'unproven-start'],
+    history: quietFleet('bmcs-swapped-unreadable', FLEET_SEED + 49, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'unreadable' },
+        death,
+        { kind: 'bmc', at: 35_000, node: 'n-2', mood: 'well' },
+      ],
+      quietFrom: 50_000,
+    }),
+  },
   'bmc-of-another': {
     shows: 'the device of a node reaches the BMC of another, which dies and is fenced; then the first is cut off',
     history: quietFleet('bmc-of-another', FLEET_SEED + 41, {
