@@ -67,6 +67,13 @@ describe('the book of reports', () => {
     expect(book.hear(report(1, { epoch: 1, bootId: 'boot-2' }), 11_000, n)).toEqual(['a', 'b']);
   });
 
+  it('believes an earlier start in the same boot only once its reports grow in time: a connection may have held them', () => {
+    book.hear(report(5, { epoch: 9 }), 0, n);
+    for (const seq of [1, 2, 3, 4, 5, 6]) expect(book.hear(report(seq, { epoch: 8 }), 11_000, n)).toBe(undefined);
+    expect(book.of('a')?.report.epoch).toBe(9);
+    expect(book.hear(report(7, { epoch: 8 }), 11_000 + 2 * n.reportPeriod, n)).toEqual(['a', 'b']);
+  });
+
   it('names as news only whose link changed its class', () => {
     book.hear(report(1), 0, n);
     expect(book.hear(report(2), 1000, n)).toEqual([]);

@@ -81,14 +81,14 @@ export class ReportBook {
     return isKnown ? [] : [was.report.node, ...was.links.keys()];
   }
 
-  /** Older than what we have; counts how many such come, for they may be another machine's. */
+  /** Older than what we have; counts how many such come, for they may be another machine's, or those of a system set up anew. */
   private isOlder(was: Observer, report: Report, now: number, n: DetectionSettings): boolean {
     if (isNewer(report, was.report)) {
       this.judgeNewer(was, report, now);
       return false;
     }
-    if (!isLateForVotes(kept(was, now), report)) return false;
-    if (report.epoch === was.report.epoch) return true;
+    const isLate = isLateForVotes(kept(was, now), report);
+    if (report.epoch === was.report.epoch) return isLate;
     const o = was.older;
     if (!o || o.epoch !== report.epoch || now - o.at > CONFLICT_MS)
       was.older = { epoch: report.epoch, seq: report.seq, grown: 0, since: now, at: now };
@@ -96,6 +96,7 @@ export class ReportBook {
     const { grown, since } = was.older as NonNullable<Observer['older']>;
     // What its connection still held of a process that has ended comes all at once.
     const isProof = grown >= CONFLICT_REPORTS && now - since >= CONFLICT_PERIODS * n.reportPeriod;
+    if (!isLate) return report.bootId === was.report.bootId && !isProof;
     if (isProof || now < was.conflictUntil) was.conflictUntil = now + CONFLICT_MS;
     return true;
   }

@@ -154,4 +154,11 @@ export const links: readonly Mutant[] = [
     },
     specs: ['libs/domain/src/verdict/report-order.spec.ts', 'apps/detector/src/verdicts/lossy-node.spec.ts'],
   },
+  {
+    name: 'an earlier start in the same boot is believed by what its connection had held',
+    file: 'apps/detector/src/observers/report-book.ts',
+    symbol: 'ReportBook.isOlder',
+    operation: { replace: 'report.bootId === was.report.bootId && !isProof', with: 'false' },
+    specs: ['apps/detector/src/observers/report-book.spec.ts'],
+  },
 ];
