@@ -417,6 +417,7 @@ export class AcceptDriftRequest {
   /** Wall clock, ms. */
   @IsOptional()
   @IsInt()
+  @Min(0)
   @Max(LAST_DATE_MS)
   until?: number;
 
@@ -436,6 +437,7 @@ export class CordonRequest {
   /** Wall clock, ms. */
   @IsOptional()
   @IsInt()
+  @Min(0)
   @Max(LAST_DATE_MS)
   until?: number;
 
