@@ -10,7 +10,8 @@ export interface Fingerprint {
 /**
  * Runs inside the host: hashes everything below the folders that provisioning writes to, and names every process
  * by unit-independent facts. What the agent keeps of its peers changes with the fleet, and is left out. sshd's own
- * children come and go with each login and are left out; its listener is not.
+ * children come and go with each login and are left out; its listener is not. So do the pings with which an agent looks
+ * whether a silent peer lives.
  */
 const look = (also: readonly string[]): string => `
 root=\${MUSTER_ROOT:-}
@@ -19,7 +20,7 @@ for p in /proc/[0-9]*; do
   pid=\${p#/proc/}
   line=$(tr '\\0' ' ' < $p/cmdline 2>/dev/null) || continue
   [ -n "$line" ] || continue
-  case "$line" in *"for p in"*) continue;; *"[listener]"*) ;; *sshd*|*ansible*|sh\\ *|/bin/sh*|*sha256sum*|*muster-workload*|*workload.js*|*systemctl*) continue;; esac
+  case "$line" in *"for p in"*) continue;; *"[listener]"*) ;; *sshd*|*ansible*|sh\\ *|/bin/sh*|*sha256sum*|*muster-workload*|*workload.js*|*systemctl*|ping\\ -n\\ *) continue;; esac
   start=$(sed 's/.*) //' $p/stat 2>/dev/null | cut -d' ' -f20) || continue
   echo "P $pid@$start $line"
 done
