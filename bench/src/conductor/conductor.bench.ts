@@ -61,7 +61,7 @@ export async function conductorBench(o: BenchOptions): Promise<Metric[]> {
 }
 
 async function rounds(forMs: number, say: Say): Promise<Metric[]> {
-  const cpuMs = (await playedRounds({ nodes: NODES, perNode: PER_NODE, forMs })).map((r) => r.cpuMs);
+  const cpuMs = await playedRounds({ nodes: NODES, perNode: PER_NODE, forMs });
   const p50 = median(cpuMs);
   const most = Math.max(...cpuMs);
   say(`a round of all tasks takes ${p50.toFixed(1)} ms of CPU, the dearest of ${cpuMs.length} ${most.toFixed(1)}`);

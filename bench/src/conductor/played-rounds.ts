@@ -1,7 +1,7 @@
 import { MusterError } from '#contracts';
 import { quietFleet } from '../../../sim/src/fleet/fleet-history.js';
 import { FleetWorld } from '../../../sim/src/fleet/fleet-world.js';
-import { RoundMeter, type MeasuredRound } from './round-meter.js';
+import { RoundMeter } from './round-meter.js';
 
 export interface PlayedFleetSize {
   nodes: number;
@@ -19,9 +19,10 @@ const SETTLED_MS = 15_000;
  * tasks, on records and reports as the simulation of the whole plane makes them. Nothing else runs while a round does, but
  * what comes in meanwhile. The fleet takes minutes to be made.
  *
+ * @returns the processor time of each, ms
  * @throws MusterError COMMAND_FAILED where a rule of the simulation was broken, or no whole round came
  */
-export async function playedRounds({ nodes, perNode, forMs }: PlayedFleetSize): Promise<MeasuredRound[]> {
+export async function playedRounds({ nodes, perNode, forMs }: PlayedFleetSize): Promise<number[]> {
   const meter = new RoundMeter(() => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;

@@ -3,17 +3,14 @@ import type { Task } from '../../../apps/inventory/src/conductor/task.js';
 /** What this process has computed so far, ms. */
 export type CpuMs = () => number;
 
-/** A round: each task of the conductor once. */
-export interface MeasuredRound {
-  cpuMs: number;
-}
-
 /**
- * Takes the processor time of rounds. The tasks of a round begin together and run side by side: it lasts from the first
- * begin until nobody runs any more, and counts where each task has run once in it, and no task twice.
+ * Takes the processor time of rounds, each of which runs every task of the conductor once. The tasks of a round begin
+ * together and run side by side: it lasts from the first begin until nobody runs any more, and counts where each task has run
+ * once in it, and no task twice.
  */
 export class RoundMeter {
-  readonly rounds: MeasuredRound[] = [];
+  /** Of each round, ms. */
+  readonly rounds: number[] = [];
   private readonly tasks = new Set<string>();
   private ran: string[] = [];
   private running = 0;
@@ -52,6 +49,6 @@ export class RoundMeter {
     this.running -= 1;
     if (this.running > 0) return;
     const isWhole = this.ran.length === this.tasks.size && new Set(this.ran).size === this.tasks.size;
-    if (isWhole) this.rounds.push({ cpuMs: this.cpuMs() - this.begunAt });
+    if (isWhole) this.rounds.push(this.cpuMs() - this.begunAt);
   }
 }
