@@ -17,6 +17,9 @@ import { MOST_CHARS, recordText, viewText } from '../nodes/node-text.js';
 /** Nodes in one answer, at most. */
 const MOST_NODES = 500;
 
+/** Of which names there may be a word at all. */
+type Bounds = Pick<RpcRequest<'inventory.nodes.text'>, 'names' | 'cursor' | 'until'>;
+
 /** The fleet in pages. It looks only at the nodes from the cursor on, and computes only what is asked for. */
 @Injectable()
 export class NodeList implements OnApplicationShutdown {
@@ -45,14 +48,25 @@ export class NodeList implements OnApplicationShutdown {
     return { items: entries.map((e) => look.view(e)), ...(next !== undefined && { next }) };
   }
 
-  text({ fields, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
+  text({ fields, divide, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
     const look = this.service.look();
     const { entries, next } = this.select(q, look);
     const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : viewText(e.value, look.computed(e))));
-    return { text: texts.join(','), count: texts.length, ...(next !== undefined && { next }) };
+    return {
+      text: texts.join(','),
+      count: texts.length,
+      ...(next !== undefined && { next, ...(divide === true && { cuts: this.cuts(q, next) }) }),
+      ...(q.until !== undefined && { until: q.until }),
+    };
   }
 
-  private select(q: NodeListRequest, look: Look): { entries: Entry<NodeRecord>[]; next?: string } {
+  /** Of what is left behind `next`: each part has as many nodes as a page. */
+  private cuts({ names, until }: Bounds, next: string): string[] {
+    const rest = [...this.from({ cursor: next, ...(names && { names }), ...(until !== undefined && { until }) })];
+    return rest.filter((_, i) => (i + 1) % MOST_NODES === 0 && i + 1 < rest.length);
+  }
+
+  private select(q: NodeListRequest & Bounds, look: Look): { entries: Entry<NodeRecord>[]; next?: string } {
     const limit = Math.min(Math.max(1, q.limit ?? MOST_NODES), MOST_NODES);
     const selects = q.selector === undefined ? undefined : parseSelector(q.selector);
     const entries: Entry<NodeRecord>[] = [];
@@ -71,9 +85,10 @@ export class NodeList implements OnApplicationShutdown {
   }
 
   /** Names behind the cursor, in their order. */
-  private *from({ names, cursor }: NodeListRequest): Iterable<string> {
+  private *from({ names, cursor, until }: Bounds): Iterable<string> {
     const all = names === undefined || names.length === 0 ? this.sorted() : [...new Set(names)].sort(byName);
-    for (let i = cursor === undefined ? 0 : behind(all, cursor); i < all.length; i++) yield all[i] as string;
+    const end = until === undefined ? all.length : behind(all, until);
+    for (let i = cursor === undefined ? 0 : behind(all, cursor); i < end; i++) yield all[i] as string;
   }
 
   private sorted(): string[] {

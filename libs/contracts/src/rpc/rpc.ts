@@ -317,8 +317,20 @@ export interface RpcMap {
     NodeListRequest & {
       /** The only members that are answered. @default all */
       fields?: string[];
+      /** Last name of the page at the latest; the answer repeats it. @default the last of the fleet */
+      until?: string;
+      /** Have the answer tell where the rest can be divided. @default false */
+      divide?: boolean;
     },
-    { text: string; count: number; next?: string },
+    {
+      text: string;
+      count: number;
+      /** The last name of this page, where the fleet, or the part up to `until`, goes on. */
+      next?: string;
+      until?: string;
+      /** Where it goes on for long: last names of parts, in their order, each good for `until` of one page and `cursor` of the next. */
+      cuts?: string[];
+    },
   ];
   'inventory.nodes.get': [{ name: string }, NodeView];
   /**
