@@ -26,8 +26,10 @@ export interface Spoken {
   leaving: boolean;
   /** It must not accuse anybody: it stood still a moment ago. That it cannot send it notices with time. */
   abstains: boolean;
-  /** By target: whether it had been silent for so long, while this process ran, that it may be accused. */
+  /** By target: whether it had been silent where this one could send, for so long, while it ran, that it may be accused. */
   mayAccuse: boolean[];
+  /** By target: when it last answered, on whichever network. */
+  answered: Float64Array;
   /** By target: networks on which too little left for it in that time to be missed. */
   unasked: string[][];
   /** Networks on which nothing of it leaves to anybody. */
@@ -200,17 +202,18 @@ export class Oracle {
   speaks(node: number, report: Report, at: number): Spoken {
     const { epoch, seq, leaving } = report;
     const stoodLately = this.stoodLately(node, at);
-    const mayAccuse = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, at));
+    const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
+    const mayAccuse = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, mute, at));
     const unasked = this.names.map((_n, target) =>
       mayAccuse[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
     );
-    const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
     // Where every send leaves, no network is out.
     const hears = (this.world.of('unsent').length === 0 ? [] : this.names).map((_n, target) =>
       this.h.networks.filter((_network, i) => this.isSureToHear(node, target, i, at)),
     );
     const left = leaving !== undefined;
-    return { node, epoch, seq, at, leaving: left, abstains: stoodLately, mayAccuse, unasked, mute, hears };
+    const answered = Float64Array.from(this.answeredAt[node] as Float64Array);
+    return { node, epoch, seq, at, leaving: left, abstains: stoodLately, mayAccuse, answered, unasked, mute, hears };
   }
 
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
@@ -351,7 +354,7 @@ export class Oracle {
     const out = this.networksOut(node, at);
     const accusers = observers.filter((o) => {
       const word = this.words[o];
-      return word && this.reports(o, at) && this.accuses(word.spoken, node, out);
+      return word && this.reports(o, at) && this.accuses(word.spoken, node, out, at);
     });
     if (accusers.length * 2 <= observers.length)
       this.violated(
@@ -377,7 +380,7 @@ export class Oracle {
       if (!this.reports(o, at)) return false;
       if (this.observers[node]?.includes(o)) {
         const spoken = this.words[o]?.spoken;
-        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(node, at));
+        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(node, at), at);
       }
       return at - ((this.pollAccusedAt[o] as Float64Array)[node] as number) <= this.n.freshness;
     });
@@ -385,11 +388,16 @@ export class Oracle {
       this.violated(node, at, `DOWN, yet only ${accusers.length} of ${others.length} members were without its answer`);
   }
 
-  /** Silent for x on every network on which it was asked; one on which it was not must be out for most, and for itself. */
-  private accuses(spoken: Spoken, target: number, out: readonly string[]): boolean {
+  /**
+   * Silent for x on every network on which it was asked, and by now on every other one; one on which it was not asked must
+   * be out for most, and for itself.
+   */
+  private accuses(spoken: Spoken, target: number, out: readonly string[], at: number): boolean {
     const unasked = spoken.unasked[target] as string[];
+    const n = this.numbersOf(spoken.node, spoken.at);
     return (
       spoken.mayAccuse[target] === true &&
+      at - (spoken.answered[target] as number) >= silence(n) - n.interval / 5 &&
       unasked.length < this.h.networks.length &&
       unasked.every((network) => out.includes(network) && spoken.mute.includes(network))
     );
@@ -539,10 +547,13 @@ export class Oracle {
     return asked >= silence(n) * IN_TIME - n.interval;
   }
 
-  /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */
-  private wasSilent(observer: number, target: number, at: number): boolean {
+  /**
+   * No answer for x on those networks on which it can send, where there is one; and this process ran for long enough since
+   * to have sent and missed all the probes.
+   */
+  private wasSilent(observer: number, target: number, mute: readonly string[], at: number): boolean {
     const standstills = this.world.standstillsOf(observer);
-    let since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
+    let since = Math.max(this.startedAt[observer] as number, this.answeredBeside(mute, observer, target));
     for (const p of standstills) {
       if (p.until > at || p.until <= since) continue;
       if (p.until - p.from > silence(this.numbersOf(observer, p.until))) since = p.until;
@@ -559,6 +570,14 @@ export class Oracle {
     const late = short.filter((p) => p.until > since - 2 * n.interval && p.from < at);
     const slack = n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
     return at - since >= x - slack && ran >= x * IN_TIME - slack;
+  }
+
+  /** Its last answer on any other network than these; where these are all, on any of them. */
+  private answeredBeside(mute: readonly string[], observer: number, target: number): number {
+    const { networks } = this.h;
+    if (mute.length === 0 || mute.length === networks.length) return this.answeredAt[observer]?.[target] as number;
+    const others = networks.flatMap((network, i) => (mute.includes(network) ? [] : [this.answeredOn[i]]));
+    return Math.max(...others.map((answered) => answered?.[observer]?.[target] as number));
   }
 
   private sign(node: number, at: number): void {

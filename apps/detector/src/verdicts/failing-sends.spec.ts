@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { runs } from '#contracts/testing/chance.js';
-import { aHistory } from '../../../../sim/src/history.js';
+import { aHistory, type History } from '../../../../sim/src/history.js';
 import { SimulatedFleet } from '../../../../sim/src/simulated-fleet.js';
 import { MONITOR, type Fault } from '../../../../sim/src/world.js';
 
@@ -21,8 +21,8 @@ const backendOff = (nodes: number[], fleet: number, from: number, until = Infini
   nodes.map((n, i) => unsent(n, [...all(fleet), MONITOR], from + (1000 * i) / nodes.length, ['backend'], until));
 
 /** The oracle judges every one of these histories, too. */
-function after(nodes: number, seed: number, until: number, faults: Fault[]): SimulatedFleet {
-  const f = new SimulatedFleet(aHistory(nodes, seed, { faults })).run(until);
+function after(nodes: number, seed: number, until: number, faults: Fault[], o: Partial<History> = {}): SimulatedFleet {
+  const f = new SimulatedFleet(aHistory(nodes, seed, { faults, ...o })).run(until);
   expect(f.violations).toEqual([]);
   return f;
 }
@@ -52,6 +52,21 @@ describe('where sends fail', () => {
       verdict: 'SUSPECT',
       reason: expect.stringMatching(/too few still say .*4 of 4 observers cannot send to it on backend/),
     });
+  });
+
+  it('one that was heard last on the network that is out is DOWN by the other one, once it is out for x', () => {
+    const cut = (from: number, networks: string[]): Fault => ({
+      ...{ kind: 'cut', a: [0], b: [1, 2, MONITOR], networks },
+      ...{ from, until: Infinity, oneWay: false },
+    });
+    const routes = [1, 2].map((n) => unsent(n, [0, 1, 2, MONITOR], 4900, ['management']));
+    // So that no later report of it tells of a longer silence.
+    const standsStill: Fault = { kind: 'pause', node: 2, from: 6250, until: Infinity, host: true };
+    const faults = [cut(4300, ['backend']), cut(4750, BOTH), ...routes, standsStill];
+    for (const seed of [1, 2, 4, 5]) {
+      const f = after(3, seed, 9000, faults, { profile: 'fast', witness: true });
+      expect(downs(f)).toEqual(['n0']);
+    }
   });
 
   it.each([4, 5])(
