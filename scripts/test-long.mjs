@@ -2,14 +2,16 @@
 /**
  * `npm run test:long [-- --only PART…] [--seed N] [--scenario NAME]… [--list]`: what takes minutes, one part after the
  * other. Each leaves docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of
- * it; single scenarios, as after a mend, docs/results/scenarios-again.json. SIGINT and SIGTERM end the part that runs, whose
- * file has what came of it so far, and `interrupted`; no other part follows. The last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
+ * it; single scenarios, as after a mend, docs/results/scenarios-again.json, which keeps the last run of each. SIGINT and
+ * SIGTERM end the part that runs, whose file has what came of it so far, and `interrupted`; no other part follows. The
+ * last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
  */
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { folder } from './setup/run.mjs';
+import { earlierRuns } from './tests/earlier-runs.mjs';
 import { interruptedBy, node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
 
 /** Of detection, and of the hands, in virtual time. */
@@ -117,6 +119,12 @@ async function longScenarios(wanted = ['long', ...KEPT_OF_DAILY]) {
   return { ...counts, result: { scenarios: each } };
 }
 
+/** What a file of results says; undefined: there is none. */
+function lastOf(file) {
+  const path = join(folder, file);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}
+
 function wrong(text) {
   process.stderr.write(`test:long: ${text}\n`);
   process.exit(2);
@@ -185,9 +193,10 @@ for (const [i, name] of names.entries()) {
   };
   const file = join('docs', 'results', `${scenario ? `${name}-again` : name}.json`);
   mkdirSync(join(folder, 'docs', 'results'), { recursive: true });
+  const earlier = scenario && { earlier: earlierRuns(lastOf(file), result.scenarios) };
   writeFileSync(
     join(folder, file),
-    `${JSON.stringify({ ...told, passed, failed, skipped, ...result }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...told, passed, failed, skipped, ...result, ...earlier }, undefined, 2)}\n`,
   );
   process.stdout.write(`test:long: ${name}: ${passed} passed, ${failed} failed in ${seconds} s; see ${file}\n`);
   if (interruptedBy() !== undefined) {
