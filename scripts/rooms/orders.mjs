@@ -40,7 +40,7 @@ export const orders = {
     verdicts reports
     power
     nodes
-    node-state start-gates
+    node-state
     identity
     operations
     snapshot plan

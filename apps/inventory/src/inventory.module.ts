@@ -22,7 +22,6 @@ import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
-import { StartGatesModule } from './start-gates/start-gates.module.js';
 import { StatusModule } from './status/status.module.js';
 import { StoreModule } from './store.module.js';
 import { tasksBy } from './tasks.js';
@@ -51,7 +50,6 @@ import { TokensModule } from './tokens/tokens.module.js';
     IdentityModule,
     IncidentsModule,
     RecoveryModule,
-    StartGatesModule,
     SnapshotModule,
     ExecuteModule,
     PlanModule,

@@ -27,13 +27,13 @@ import { cordonEnd } from './plan/cordon-end.js';
 import { duplicateAlarms } from './plan/duplicate-alarms.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
+import { startGates } from './plan/start-gates.js';
 import { stops } from './plan/stops.js';
 import { verdictRetention } from './plan/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
 import { WorkloadReconciler } from './recovery/workload.reconciler.js';
 import { ReturnReconciler } from './returns/return.reconciler.js';
-import { StartGatesReconciler } from './start-gates/start-gates.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
 /** A concern, and what drives it: its plan, or a provider. */
@@ -84,7 +84,7 @@ export const tasks: readonly TaskRow[] = [
   planned('absences', absences, 'critical'),
   row('moves', MoveReconciler, 'critical'),
   planned('stops', stops, 'critical'),
-  row('start-gates', StartGatesReconciler, 'critical'),
+  planned('start-gates', startGates, 'critical'),
   row('workloads', WorkloadReconciler, 'critical'),
   row('incidents', IncidentReconciler, 'critical'),
   row('power-orders', PowerOrderReconciler, 'warning'),
