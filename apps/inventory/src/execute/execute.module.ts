@@ -1,9 +1,14 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
+import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 
 /** What carries out the plans of the conductor. */
-@Module({ imports: [ClaimsModule, RecoveryModule], providers: [IntentWriter, PlanExecutor], exports: [PlanExecutor] })
+@Module({
+  imports: [ClaimsModule, NodeRequestsModule, RecoveryModule],
+  providers: [IntentWriter, PlanExecutor],
+  exports: [PlanExecutor],
+})
 export class ExecuteModule {}

@@ -3,6 +3,7 @@ import { isEndedJob, MusterError } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
+import { EditsService } from '../node-requests/edits.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { ChangeNode, ChangeWorkload, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
@@ -26,6 +27,7 @@ export class IntentWriter {
     private readonly workloads: WorkloadService,
     private readonly jobs: RecoverJobs,
     private readonly claims: ClaimsService,
+    private readonly edits: EditsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
   ) {}
@@ -54,6 +56,12 @@ export class IntentWriter {
           c.check();
           return i.decide(now, at);
         });
+      case 'complete-edit':
+        await this.edits.carryOut(i.key);
+        return true;
+      case 'sweep-edit':
+        await this.edits.sweep(i.key);
+        return true;
       case 'raise-alarm': {
         const { code, subject, severity, message } = i.alarm;
         await this.alarms.raise(code, subject, severity, message);

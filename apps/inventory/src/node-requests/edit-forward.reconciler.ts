@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
+import { editOf } from '../operations/edit-key.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { editOf } from './edits.js';
 import { EditsService } from './edits.service.js';
 
 /** A prepared edit that nobody has decided for so long, ms, is given up: its replica is dead. */

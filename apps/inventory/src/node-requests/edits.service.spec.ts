@@ -3,6 +3,7 @@ import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { hostileFiles, isRefusedInPassing } from '../testing/hostile-files.js';
+import { partKey } from '../operations/edit-key.js';
 import { playRun } from '../testing/play-run.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
@@ -12,7 +13,7 @@ import type { InventoryStore } from '../store/inventory-store.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { PowerSecrets } from './power-secrets.js';
-import { decideEdit, partKey, partsOf, type EditPart, type PreparedEdit } from './edits.js';
+import { decideEdit, partsOf, type EditPart, type PreparedEdit } from './edits.js';
 
 let sut: RunningInventory;
 const by = { by: 'spec' };

@@ -3,6 +3,7 @@ import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } fro
 import type { Entry, KvBucket } from '#bus';
 import { isServing } from '#domain/removal/removal.js';
 import { AgentUsers } from '../agents/agent-users.js';
+import { editOf, partKey } from '../operations/edit-key.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { timedId } from '../store/timed-id.js';
@@ -10,10 +11,8 @@ import { patched, patchOf } from './edit-node.js';
 import {
   decideEdit,
   editHolder,
-  editOf,
   finishEdit,
   nameOf,
-  partKey,
   partsOf,
   type EditPart,
   type PreparedChange,

@@ -38,12 +38,6 @@ export interface EditPart {
 /** Changes of one part: a part stays far below what one message may hold. */
 const PART_CHARS = 200_000;
 
-export const partKey = (edit: string, part: number): string => `${edit}=${part}`;
-
-const EDIT_KEY = /^(edit-[a-z0-9-]+)=\d+$/;
-/** Edit to which the key belongs; undefined: it is another one of the bucket. */
-export const editOf = (key: string): string | undefined => EDIT_KEY.exec(key)?.[1];
-
 export function partsOf(edit: string, e: PreparedEdit): EditPart[] {
   const groups: PreparedChange[][] = [[]];
   let chars = 0;

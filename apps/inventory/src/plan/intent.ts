@@ -75,6 +75,18 @@ export interface ExpireClaim extends Intended {
   decide(now: ClaimRecord, at: Moment): boolean;
 }
 
+/** A change of several nodes at once that was decided is written to its end, by whoever has begun it or not. */
+export interface CompleteEdit extends Intended {
+  readonly do: 'complete-edit';
+  readonly key: string;
+}
+
+/** One that was prepared is given up, unless it has been decided by then. */
+export interface SweepEdit extends Intended {
+  readonly do: 'sweep-edit';
+  readonly key: string;
+}
+
 /** One that is up with other words gets these. */
 export interface RaiseAlarm extends Intended {
   readonly do: 'raise-alarm';
@@ -96,4 +108,13 @@ export interface KeepVerdicts extends Intended {
 
 /** What a plan wants done: data, and nothing is done by making it. */
 export type Intent =
-  ChangeNode | ChangeWorkload | CreateJob | DeleteJob | ExpireClaim | RaiseAlarm | ClearAlarm | KeepVerdicts;
+  | ChangeNode
+  | ChangeWorkload
+  | CreateJob
+  | DeleteJob
+  | ExpireClaim
+  | CompleteEdit
+  | SweepEdit
+  | RaiseAlarm
+  | ClearAlarm
+  | KeepVerdicts;

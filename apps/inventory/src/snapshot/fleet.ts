@@ -21,7 +21,7 @@ export interface Fleet {
   readonly jobs: Records<JobRecord>;
   readonly workloads: Records<WorkloadRecord>;
   readonly alarms: Records<AlarmRecord>;
-  /** One record, under `RESERVATIONS_KEY`. */
+  /** One record, under `RESERVATIONS_KEY`; by their keys alone, the parts of edits as well. */
   readonly reservations: Records<Reservations>;
   readonly settings: ClusterSettings;
   /** Node → its own last report, where that is fresh. */

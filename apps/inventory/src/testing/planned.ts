@@ -3,6 +3,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
+import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -12,8 +13,14 @@ import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
 
-/** What carries out plans, on a store in memory; acts of persons are told of in `store.told`. */
-export function planExecutor(store: MemoryStore): PlanExecutor {
+/**
+ * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
+ * @param o.edits who writes changes of several nodes at once. @default nobody
+ */
+export function planExecutor(
+  store: MemoryStore,
+  o: { edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
+): PlanExecutor {
   const inventory = store.asStore;
   const fleets = new FleetSource(inventory, store.reports);
   const audit = {
@@ -32,6 +39,7 @@ export function planExecutor(store: MemoryStore): PlanExecutor {
     new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
     new RecoverJobs(inventory),
     claims,
+    (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,
   );
