@@ -15,7 +15,6 @@ import { PowerOrderReconciler } from './incidents/power-order.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
 import { DetectionAlarmsReconciler } from './monitor/detection-alarms.reconciler.js';
-import { EditForwardReconciler } from './node-requests/edit-forward.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RollForwardReconciler } from './operations/roll-forward.reconciler.js';
 import { RecordsService } from './records/records.service.js';
@@ -25,6 +24,7 @@ import { claimExpiry } from './plan/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/cordon-end.js';
 import { duplicateAlarms } from './plan/duplicate-alarms.js';
+import { editForward } from './plan/edit-forward.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
 import { startGates } from './plan/start-gates.js';
@@ -77,7 +77,7 @@ export const tasks: readonly TaskRow[] = [
   planned('claim-expiry', claimExpiry, 'warning'),
   row('verdict-catch-up', VerdictCatchUpReconciler, 'critical'),
   row('revocations', RevocationReconciler, 'warning'),
-  row('edit-forward', EditForwardReconciler, 'warning'),
+  planned('edit-forward', editForward, 'warning'),
   row('roll-forward', RollForwardReconciler, 'critical'),
   row('returns', ReturnReconciler, 'critical'),
   row('storms', StormReconciler, 'critical'),

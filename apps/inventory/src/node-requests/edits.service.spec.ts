@@ -4,13 +4,11 @@ import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservation
 import { aNode } from '../testing/fixtures.js';
 import { hostileFiles, isRefusedInPassing } from '../testing/hostile-files.js';
 import { partKey } from '../operations/edit-key.js';
-import { playRun } from '../testing/play-run.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
 import type { ServiceContext } from '#service';
 import type { AgentUsers } from '../agents/agent-users.js';
 import type { InventoryStore } from '../store/inventory-store.js';
-import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { PowerSecrets } from './power-secrets.js';
 import { decideEdit, partsOf, type EditPart, type PreparedEdit } from './edits.js';
@@ -278,34 +276,6 @@ describe('what was prepared and never decided', () => {
       });
     await sweeper().sweep('edit-torn-1');
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
-  });
-
-  it('is given up after a minute only; an edit that cannot be written keeps no other waiting', async () => {
-    const swept: string[] = [];
-    const failed: object[] = [];
-    const keys = ['reservations', 'permits', 'edit-a-1=0', 'edit-a-1=1', 'edit-b-1=0', 'edit-torn-1=0'];
-    const view = {
-      get: () => ({ value: { edits: { 'edit-torn-1': { nodes: [] }, 'edit-b-1': { nodes: [] } } } }),
-      entries: () => keys.map((k) => ({ key: k })),
-    };
-    const edits = {
-      sweep: (e: string) => swept.push(e),
-      carryOut: (e: string) => {
-        if (e === 'edit-torn-1') throw new Error('a part of it is missing');
-        swept.push(`carried out ${e}`);
-      },
-    };
-    const reconciler = new EditForwardReconciler(
-      { reservations: { view } } as unknown as InventoryStore,
-      edits as unknown as EditsService,
-    );
-    const round = (now: number) => playRun(reconciler, { now, failed: (facts) => failed.push(facts) });
-    await round(1_000);
-    await round(60_000);
-    expect(swept).toEqual(['carried out edit-b-1', 'carried out edit-b-1']);
-    await round(61_000);
-    expect(swept).toContain('edit-a-1');
-    expect(failed).toMatchObject(Array.from({ length: 3 }, () => ({ edit: 'edit-torn-1' })));
   });
 });
 

@@ -3,7 +3,6 @@ import { AgentsModule } from '../agents/agents.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { DeletionsService } from './deletions.service.js';
-import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { LifeSignsService } from './life-signs.service.js';
 import { NodeList } from './node-list.js';
@@ -18,7 +17,6 @@ import { ReplacementService } from './replacement.service.js';
   controllers: [NodesController],
   providers: [
     DeletionsService,
-    EditForwardReconciler,
     EditsService,
     LifeSignsService,
     NodeList,
