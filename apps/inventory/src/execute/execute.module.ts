@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
 import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
+import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
-  imports: [ClaimsModule, NodeRequestsModule, RecoveryModule],
+  imports: [ClaimsModule, NodeRequestsModule, OperationsModule, RecoveryModule],
   providers: [IntentWriter, PlanExecutor],
   exports: [PlanExecutor],
 })

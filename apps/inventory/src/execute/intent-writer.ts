@@ -5,6 +5,7 @@ import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { EditsService } from '../node-requests/edits.service.js';
 import { NodeService } from '../nodes/node.service.js';
+import { OperationsService } from '../operations/operations.service.js';
 import type { ChangeNode, ChangeWorkload, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
@@ -27,6 +28,7 @@ export class IntentWriter {
     private readonly workloads: WorkloadService,
     private readonly jobs: RecoverJobs,
     private readonly claims: ClaimsService,
+    private readonly operations: OperationsService,
     private readonly edits: EditsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
@@ -56,6 +58,9 @@ export class IntentWriter {
           c.check();
           return i.decide(now, at);
         });
+      case 'complete-job':
+        await this.operations.carryOut(i.job);
+        return true;
       case 'complete-edit':
         await this.edits.carryOut(i.key);
         return true;

@@ -75,6 +75,13 @@ export interface ExpireClaim extends Intended {
   decide(now: ClaimRecord, at: Moment): boolean;
 }
 
+/** A job that was accepted is written to its end: its nodes, its record, its event, in the order of who accepts jobs. */
+export interface CompleteJob extends Intended {
+  readonly do: 'complete-job';
+  /** As it was accepted. */
+  readonly job: JobRecord;
+}
+
 /** A change of several nodes at once that was decided is written to its end, by whoever has begun it or not. */
 export interface CompleteEdit extends Intended {
   readonly do: 'complete-edit';
@@ -113,6 +120,7 @@ export type Intent =
   | CreateJob
   | DeleteJob
   | ExpireClaim
+  | CompleteJob
   | CompleteEdit
   | SweepEdit
   | RaiseAlarm

@@ -6,6 +6,7 @@ import { PlanExecutor } from '../execute/plan-executor.js';
 import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
+import type { OperationsService } from '../operations/operations.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { GenerationFloor } from '../recovery/generation-floor.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
@@ -15,11 +16,12 @@ import type { MemoryStore } from './memory-store.js';
 
 /**
  * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
+ * @param o.operations who writes accepted jobs to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
  */
 export function planExecutor(
   store: MemoryStore,
-  o: { edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
+  o: { operations?: Pick<OperationsService, 'carryOut'>; edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
   const fleets = new FleetSource(inventory, store.reports);
@@ -39,6 +41,7 @@ export function planExecutor(
     new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
     new RecoverJobs(inventory),
     claims,
+    (o.operations ?? {}) as OperationsService,
     (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,
