@@ -16,7 +16,6 @@ import { StormReconciler } from './incidents/storm.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
 import { DetectionAlarmsReconciler } from './monitor/detection-alarms.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
-import { RollForwardReconciler } from './operations/roll-forward.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
 import { absences } from './plan/absences.js';
@@ -27,6 +26,7 @@ import { duplicateAlarms } from './plan/duplicate-alarms.js';
 import { editForward } from './plan/edit-forward.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
+import { rollForward } from './plan/roll-forward.js';
 import { startGates } from './plan/start-gates.js';
 import { stops } from './plan/stops.js';
 import { verdictRetention } from './plan/verdict-retention.js';
@@ -78,7 +78,7 @@ export const tasks: readonly TaskRow[] = [
   row('verdict-catch-up', VerdictCatchUpReconciler, 'critical'),
   row('revocations', RevocationReconciler, 'warning'),
   planned('edit-forward', editForward, 'warning'),
-  row('roll-forward', RollForwardReconciler, 'critical'),
+  planned('roll-forward', rollForward, 'critical'),
   row('returns', ReturnReconciler, 'critical'),
   row('storms', StormReconciler, 'critical'),
   planned('absences', absences, 'critical'),
