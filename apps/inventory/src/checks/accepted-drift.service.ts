@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NODE_NAME_PATTERN, type NodeRecord, type NodeView } from '#contracts';
-import { withAcceptedDrift, type DriftAcceptance } from '../jobs/accepted-drift.js';
+import { withAcceptedDrift, type DriftAcceptance } from '../nodes/accepted-drift.js';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';

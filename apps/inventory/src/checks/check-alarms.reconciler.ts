@@ -3,8 +3,8 @@ import { heldAlarm, type AlarmCode, type AlarmRecord, type NodeRecord, type Pend
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { isInForce } from '../jobs/accepted-drift.js';
-import { checkVerdict } from '../jobs/check-verdict.js';
+import { isInForce } from '../nodes/accepted-drift.js';
+import { checkVerdict } from '../nodes/check-verdict.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 const ours: readonly AlarmCode[] = ['drift', 'resetup-failed', 'flapping', 'check-unreachable', 'check-failed'];

@@ -14,7 +14,7 @@ import { ReservationBook } from '../operations/reservation-book.js';
 import { heldBy, release } from '../operations/reservations.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { checkVerdict, type CheckVerdict } from './check-verdict.js';
+import { checkVerdict, type CheckVerdict } from '../nodes/check-verdict.js';
 import { settle, type SettleFacts, type Settlement } from './settle.js';
 
 /**

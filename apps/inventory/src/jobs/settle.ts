@@ -12,8 +12,8 @@ import {
 import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { unanswered } from '#domain/return/return.js';
-import { notSetUpAgain } from './accepted-drift.js';
-import { checkVerdict, type CheckVerdict } from './check-verdict.js';
+import { notSetUpAgain } from '../nodes/accepted-drift.js';
+import { checkVerdict, type CheckVerdict } from '../nodes/check-verdict.js';
 import { withFindings, withUnknownFindings } from './with-findings.js';
 
 export interface SettleFacts {

@@ -6,7 +6,7 @@ import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
-import { isInForce } from '../jobs/accepted-drift.js';
+import { isInForce } from '../nodes/accepted-drift.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -8,27 +8,27 @@ const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
 const APPLIED = ['apps/inventory/src/node-state/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
 const PERIODICALLY = ['apps/inventory/src/checks/periodic-check.spec.ts'];
-const ACCEPTED = ['apps/inventory/src/jobs/accepted-drift.spec.ts'];
+const ACCEPTED = ['apps/inventory/src/nodes/accepted-drift.spec.ts'];
 
 /** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
 export const returns: readonly Mutant[] = [
   {
     name: 'a check that found drift is passed',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { replace: 'bad.length > 0', with: 'bad.length < 0' },
     specs: SETTLED,
   },
   {
     name: 'the effective configuration is not compared with the one that was provisioned last',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { replace: 'node.provisioned.checksum !== check.checksum', with: 'false' },
     specs: SETTLED,
   },
   {
     name: 'a check that could not be carried out is passed',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: {
       replace: "{ outcome: 'unknown', why: result.message ?? `${result.step} ended without findings` }",
@@ -38,7 +38,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a check that failed without a finding is passed',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { negate: '!result.ok' },
     specs: SETTLED,
@@ -173,7 +173,7 @@ export const returns: readonly Mutant[] = [
     file: 'apps/inventory/src/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { operand: 'job.cause === PERIODIC' },
-    specs: ['apps/inventory/src/jobs/accepted-drift.spec.ts'],
+    specs: ['apps/inventory/src/nodes/accepted-drift.spec.ts'],
   },
   {
     name: 'a node is out of service while it is only looked at',
@@ -226,14 +226,14 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'an accepted drift hides another finding',
-    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    file: 'apps/inventory/src/nodes/accepted-drift.ts',
     symbol: 'wantedOf',
     operation: { replace: 'isDeepStrictEqual(g, f)', with: 'g.service === f.service' },
     specs: ACCEPTED,
   },
   {
     name: 'an accepted drift hides what is broken',
-    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    file: 'apps/inventory/src/nodes/accepted-drift.ts',
     symbol: 'wantedOf',
     operation: [
       { operand: "f.result === 'drift'" },
@@ -243,28 +243,28 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a drift that was accepted under one configuration is accepted under another',
-    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    file: 'apps/inventory/src/nodes/accepted-drift.ts',
     symbol: 'wantedOf',
     operation: { operand: 'a.checksum !== check.checksum' },
     specs: ACCEPTED,
   },
   {
     name: 'an accepted drift never ends',
-    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    file: 'apps/inventory/src/nodes/accepted-drift.ts',
     symbol: 'isInForce',
     operation: { replace: 'at < a.until', with: 'true' },
     specs: ACCEPTED,
   },
   {
     name: 'what was not seen when a drift was accepted is accepted with it',
-    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    file: 'apps/inventory/src/nodes/accepted-drift.ts',
     symbol: 'withAcceptedDrift',
     operation: { operand: 'o.check !== last.job' },
     specs: ACCEPTED,
   },
   {
     name: 'a service that could not be looked at is well',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { replace: 'unknown.length > 0', with: 'unknown.length < 0' },
     specs: SETTLED,
@@ -278,7 +278,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'some services are set up by themselves where another is in no order either',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'onlyThese',
     operation: { replace: 'bad.every((s) => alone.includes(s))', with: 'true' },
     specs: SETTLED,
@@ -541,14 +541,14 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a check that tells of no service at all is passed',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { replace: 'check.findings.length === 0', with: 'check.findings.length < 0' },
     specs: SETTLED,
   },
   {
     name: 'a service that a check passes over in silence is well',
-    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
     operation: { replace: 'untold.length > 0', with: 'untold.length < 0' },
     specs: SETTLED,
