@@ -190,6 +190,11 @@ describe('muster status', () => {
         '  alarm    drift a-1 (warning): m (muster node resetup a-1 --wait)',
       ]),
     );
+    const observing = { ...well.fencing, mode: 'observe' as const };
+    const held = [incident({ node: 'b-2', phase: 'suppressed', gate: 'PAUSED' })];
+    expect(statusScreen({ ...well, fencing: observing, incidents: held }, pipe)).toContain(
+      '  incident b-2: blocked by PAUSED: DOWN (muster fencing set observe)',
+    );
     const lines = statusScreen(
       { ...well, workloads: { total: 3, running: 1, wrong: 2, worst: [dead('db'), dead('web')] } },
       pipe,

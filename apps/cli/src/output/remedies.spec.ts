@@ -24,7 +24,12 @@ const remedies: [name: string, remedy: Remedy][] = [
       alarmRemedy({ code, subject }),
     ]),
   ),
-  ...GateCodes.map((gate): [string, Remedy] => [`gate ${gate}`, gateRemedy(gate, 'host1-SN1')]),
+  ...GateCodes.flatMap((gate) =>
+    (['enforce', 'observe'] as const).map((mode): [string, Remedy] => [
+      `gate ${gate} in mode ${mode}`,
+      gateRemedy(gate, 'host1-SN1', mode),
+    ]),
+  ),
   ...reasons.flatMap((code) =>
     exampleNodes.map((n, i): [string, Remedy] => [`out ${code} ${i}`, outGuides[code].remedy(n)]),
   ),
@@ -64,12 +69,12 @@ describe('a remedy', () => {
     expect(outGuides.PENDING_RETURN.remedy(n).command).toBe(command);
   });
 
-  it.each([gateRemedy('PAUSED', 'host1-SN1').text, alarmRemedy({ code: 'store-loaded', subject: '7' }).text])(
-    'of a pause names both modes, for who only observed: %s',
-    (text) => {
-      expect(text).toMatch(/enforce\b.*\bobserve\b/);
-    },
-  );
+  it.each([
+    gateRemedy('PAUSED', 'host1-SN1', 'enforce').text,
+    alarmRemedy({ code: 'store-loaded', subject: '7' }).text,
+  ])('of a pause names both modes, for who only observed: %s', (text) => {
+    expect(text).toMatch(/enforce\b.*\bobserve\b/);
+  });
 
   it('stands on a page, each under its code: muster manual alarms, muster manual gates', () => {
     expect(page('alarms.md')).toBe(alarmsPage());

@@ -3,7 +3,7 @@ import { GateCodes, type GateCode } from '#contracts/incident/incident.js';
 import { FLAPPING } from '#contracts/node/held-return.js';
 import type { NodeRecord, OutReason } from '#contracts/node/node.js';
 import { alarmGuides } from '#contracts/alarms/alarm-guide.js';
-import { gateGuides } from '#contracts/incident/gate-guide.js';
+import { gateGuides, gateRemedy } from '#contracts/incident/gate-guide.js';
 import { outGuides } from '#contracts/node/out-guide.js';
 import type { Remedy } from '#contracts/remedies/remedy.js';
 import { WorkloadStates, type WorkloadState } from '#contracts/workload/standing.js';
@@ -11,8 +11,11 @@ import { gateTable, type Gate, type GateFigure } from '#domain/incident/gates.js
 
 const command = (line: string): string => `\`\`\`\n${line}\n\`\`\``;
 
-const section = (code: string, meaning: string, remedies: readonly Remedy[]): string =>
-  [`## \`${code}\``, meaning, ...remedies.flatMap((r) => [r.text, command(r.command)])].join('\n\n');
+/** @param remedies those with one text one after the other: their commands stand below it */
+const section = (code: string, meaning: string, remedies: readonly Remedy[]): string => {
+  const parts = remedies.flatMap((r, i) => [...(r.text === remedies[i - 1]?.text ? [] : [r.text]), command(r.command)]);
+  return [`## \`${code}\``, meaning, ...parts].join('\n\n');
+};
 
 const page = (head: string, parts: readonly string[]): string => `${[head, ...parts].join('\n\n')}\n`;
 
@@ -67,12 +70,18 @@ export const gatesPage = (): string =>
   page(
     GATES,
     GateCodes.map((code: GateCode) => {
-      const { figures, release, remedy } = gateTable[code];
+      const { figures, release } = gateTable[code];
       const what = [`${gateGuides[code].meaning} ${releases[release]}`];
       if (figures.length > 0) what.push('What it goes by:', figures.map(figureText).join('\n'));
-      return section(code, what.join('\n\n'), [remedy('NODE')]);
+      return section(code, what.join('\n\n'), remediesAt(code));
     }),
   );
+
+/** Those of both modes, where they differ. */
+function remediesAt(gate: GateCode): Remedy[] {
+  const [enforce, observe] = [gateRemedy(gate, 'NODE', 'enforce'), gateRemedy(gate, 'NODE', 'observe')];
+  return enforce.command === observe.command ? [enforce] : [enforce, observe];
+}
 
 /** Nodes that tell the remedies of a reason apart. */
 export const exampleNodes: readonly NodeRecord[] = (

@@ -64,7 +64,7 @@ export function statusScreen(s: StatusView, t: Terminal, missed?: number): strin
     ),
     ...some(
       s.incidents.map((i) => {
-        const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node);
+        const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node, s.fencing.mode);
         return `  ${t.paint('red', 'incident')} ${i.node}: ${phaseText(i)}: ${i.reason}${todo(remedy)}`;
       }),
     ),

@@ -12,7 +12,7 @@ const on = (o: Partial<AssignedNode> = {}, node: Parameters<typeof aNode>[1] = {
   ...o,
 });
 const sut = (o: Partial<StandingFacts> = {}): ReturnType<typeof workloadStanding> =>
-  workloadStanding({ workload: at(), node: on(), noRoom: false, changedForMs: 60_000, ...o });
+  workloadStanding({ workload: at(), node: on(), noRoom: false, changedForMs: 60_000, fencing: 'enforce', ...o });
 const idle = { ageMs: 400, workloads: [] };
 const dead = (o: Partial<AssignedNode> = {}, node: Parameters<typeof aNode>[1] = {}): AssignedNode =>
   on({ verdict: 'DOWN', report: { ageMs: 60_000, workloads: [{ name: 'db', generation: 3 }] }, ...o }, node);
@@ -43,6 +43,8 @@ describe('what is with a workload that should run', () => {
       why: 'n-1 is not heard, and gate PAUSED stops its fencing: Fencing is paused by ann.',
       remedy: { command: 'muster fencing set enforce' },
     });
+    // By the other command a pause would end in another mode than the one that it began in.
+    expect(sut({ node: dead({ incident }), fencing: 'observe' }).remedy?.command).toBe('muster fencing set observe');
     const alive = anIncident('n-1', { phase: 'suppressed', gate: 'LIFE_SIGN' });
     expect(sut({ node: dead({ incident: alive }) }).state).toBe('unknown');
   });

@@ -2,6 +2,7 @@ import {
   alarmRemedy,
   gateRemedy,
   outRemedy,
+  type FencingSettings,
   type IncidentRecord,
   type NodeRecord,
   type Remedy,
@@ -35,6 +36,8 @@ export interface AssignedNode {
   report?: { ageMs: number; workloads: readonly RunningWorkload[] | undefined } | undefined;
 }
 
+type Mode = FencingSettings['mode'];
+
 export interface StandingFacts {
   workload: WorkloadRecord;
   /** Where it is assigned; undefined: nowhere, or that node is on no record. */
@@ -43,6 +46,8 @@ export interface StandingFacts {
   elsewhere?: string | undefined;
   /** No node has room for it. */
   noRoom: boolean;
+  /** The mode that stands. */
+  fencing: Mode;
   /** ms since its record changed, as far as who asks has seen; never more than it is. */
   changedForMs: number;
 }
@@ -71,7 +76,7 @@ export function workloadStanding(f: StandingFacts): WorkloadStanding {
     const failing = failed(w, node);
     return { state: failing && !runs ? 'failing' : state, seenOn: node.record.name, ...age, ...(!runs && failing) };
   }
-  const silent = whySilent(node);
+  const silent = whySilent(node, f.fencing);
   if (silent !== undefined) return { ...silent, ...age, ...alsoForget(w, node, silent) };
   return { ...ofAbsent(f, node), ...age };
 }
@@ -127,7 +132,7 @@ function ofStopped(f: StandingFacts): WorkloadStanding {
   }
   if (w.stop === undefined || w.assignment === undefined) return { state: 'stopped', ...age };
   if (node === undefined) return unknownNode(w);
-  const silent = whySilent(node);
+  const silent = whySilent(node, f.fencing);
   if (silent !== undefined)
     return {
       state: 'unknown',
@@ -171,11 +176,11 @@ const ageOf = ({ report }: AssignedNode): { reportAgeMs?: number } =>
 type Silent = Required<Pick<WorkloadStanding, 'state' | 'why' | 'remedy'>>;
 
 /** Why nothing can be said by the node's own word; undefined: it speaks. */
-function whySilent(node: AssignedNode): Silent | undefined {
+function whySilent(node: AssignedNode, fencing: Mode): Silent | undefined {
   const { record: n, verdict, report } = node;
   const said = (state: Silent['state'], why: string, remedy: Remedy): Silent => ({ state, why, remedy });
   const look = { text: 'See by whom it is heard, and since when.', command: `muster node why ${n.name}` };
-  const byIncident = whyIncident(node);
+  const byIncident = whyIncident(node, fencing);
   if (byIncident !== undefined) return byIncident;
   if (verdict === 'DOWN') {
     const alone = `${n.name} is DOWN${n.cordon === undefined ? '.' : ` and cordoned by ${n.cordon.by} (${n.cordon.reason}): it is not fenced.`}`;
@@ -208,7 +213,7 @@ function whySilent(node: AssignedNode): Silent | undefined {
 }
 
 /** Its incident decides what becomes of the node and its work. */
-function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode): Silent | undefined {
+function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode, fencing: Mode): Silent | undefined {
   if (i === undefined) return undefined;
   const see = { text: 'See how far it is, and what it waits for.', command: `muster incident get ${n.name}` };
   const spoke = report !== undefined && report.ageMs < LAST_WORD_MS && verdict !== 'DOWN';
@@ -228,7 +233,7 @@ function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode):
       return {
         state: i.gate === 'LIFE_SIGN' ? 'unknown' : 'dead',
         why: `${n.name} is not heard, and gate ${i.gate} stops its fencing: ${detail}`,
-        remedy: gateRemedy(i.gate, n.name),
+        remedy: gateRemedy(i.gate, n.name, fencing),
       };
     }
     case 'failed':

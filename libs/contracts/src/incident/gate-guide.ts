@@ -1,3 +1,4 @@
+import type { FencingSettings } from '../settings/settings.js';
 import type { GateCode } from './incident.js';
 import { word, type Remedy } from '../remedies/remedy.js';
 
@@ -6,7 +7,8 @@ export interface GateGuide {
   /** What it means that it stops. */
   meaning: string;
   text: string;
-  command: (node: string) => string;
+  /** @param mode in which it stops: a remedy does not change it by the way */
+  command: (node: string, mode: FencingSettings['mode']) => string;
 }
 
 const confirm = (node: string): string => `muster incident confirm ${word(node)} --reason "…"`;
@@ -61,7 +63,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   PAUSED: {
     meaning: 'An operator has paused fencing.',
     text: 'End the pause when its reason is over, by setting the mode: enforce, or observe where nothing shall be powered off.',
-    command: () => 'muster fencing set enforce',
+    command: (_node, mode) => `muster fencing set ${mode}`,
   },
   OBSERVE: {
     meaning: 'The mode is observe: Muster decides, and powers nothing off.',
@@ -75,7 +77,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
 };
 
-export const gateRemedy = (gate: GateCode, node: string): Remedy => {
+export const gateRemedy = (gate: GateCode, node: string, mode: FencingSettings['mode']): Remedy => {
   const guide = gateGuides[gate];
-  return { text: guide.text, command: guide.command(node) };
+  return { text: guide.text, command: guide.command(node, mode) };
 };

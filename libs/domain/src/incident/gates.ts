@@ -1,6 +1,5 @@
 import {
   GateCodes,
-  gateRemedy,
   isLifeSignWaived,
   isPaused,
   pauseEnd,
@@ -9,7 +8,6 @@ import {
   type GateCode,
   type GateResult,
   type IncidentRecord,
-  type Remedy,
   type Verdict,
 } from '#contracts';
 import { unfenceable, whyNotFenced, type FenceabilityFacts } from '../node/to-be-fenced.js';
@@ -208,22 +206,16 @@ export interface Gate {
   release: 'yes' | 'force' | 'never';
   /** Its answer may change between permit and command, or between two rounds of a retry. The permit answers the others. */
   askedAgain: boolean;
-  /** What a person does while it stops. */
-  remedy: (node: string) => Remedy;
 }
 
-const gate = (code: GateCode, row: Omit<Gate, 'remedy' | 'figures'> & Partial<Pick<Gate, 'figures'>>): Gate => ({
-  figures: [],
-  ...row,
-  remedy: (node) => gateRemedy(code, node),
-});
+const gate = (row: Omit<Gate, 'figures'> & Partial<Pick<Gate, 'figures'>>): Gate => ({ figures: [], ...row });
 
 /** Every gate, in the order of {@link GateCodes}: the first that stops holds the incident. */
 export const gateTable: Readonly<Record<GateCode, Gate>> = {
-  BLIND: gate('BLIND', { ask: blind, release: 'force', askedAgain: true }),
-  NOT_FENCEABLE: gate('NOT_FENCEABLE', { ask: notFenceable, release: 'yes', askedAgain: true }),
-  ALREADY_OPEN: gate('ALREADY_OPEN', { ask: alreadyOpen, release: 'never', askedAgain: false }),
-  LIFE_SIGN: gate('LIFE_SIGN', {
+  BLIND: gate({ ask: blind, release: 'force', askedAgain: true }),
+  NOT_FENCEABLE: gate({ ask: notFenceable, release: 'yes', askedAgain: true }),
+  ALREADY_OPEN: gate({ ask: alreadyOpen, release: 'never', askedAgain: false }),
+  LIFE_SIGN: gate({
     ask: life,
     figures: [
       {
@@ -235,7 +227,7 @@ export const gateTable: Readonly<Record<GateCode, Gate>> = {
     release: 'force',
     askedAgain: true,
   }),
-  BRAKE: gate('BRAKE', {
+  BRAKE: gate({
     ask: ofStorm('BRAKE'),
     figures: [
       {
@@ -249,7 +241,7 @@ export const gateTable: Readonly<Record<GateCode, Gate>> = {
     release: 'yes',
     askedAgain: false,
   }),
-  DOMAIN: gate('DOMAIN', {
+  DOMAIN: gate({
     ask: ofStorm('DOMAIN'),
     figures: [
       { name: 'together means within', ms: StormNumbers.domainWindow },
@@ -258,7 +250,7 @@ export const gateTable: Readonly<Record<GateCode, Gate>> = {
     release: 'yes',
     askedAgain: false,
   }),
-  CAP: gate('CAP', {
+  CAP: gate({
     ask: ofStorm('CAP'),
     figures: [
       { name: 'permits that may be given', setting: 'fencing.storm.capAtLeast, fencing.storm.capShare' },
@@ -267,10 +259,10 @@ export const gateTable: Readonly<Record<GateCode, Gate>> = {
     release: 'yes',
     askedAgain: false,
   }),
-  QUORUM: gate('QUORUM', { ask: quorum, release: 'never', askedAgain: true }),
-  PAUSED: gate('PAUSED', { ask: paused, release: 'never', askedAgain: true }),
-  OBSERVE: gate('OBSERVE', { ask: observe, release: 'never', askedAgain: true }),
-  FLAPPING: gate('FLAPPING', {
+  QUORUM: gate({ ask: quorum, release: 'never', askedAgain: true }),
+  PAUSED: gate({ ask: paused, release: 'never', askedAgain: true }),
+  OBSERVE: gate({ ask: observe, release: 'never', askedAgain: true }),
+  FLAPPING: gate({
     ask: ofStorm('FLAPPING'),
     figures: [
       { name: 'permits that may be given for one node', setting: 'fencing.storm.flaps' },
