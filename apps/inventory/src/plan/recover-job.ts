@@ -72,30 +72,30 @@ export function stopJob(id: string, w: WorkloadRecord, conductor: number, at: nu
 /** Why a start or a stop failed, where its job does not say it. */
 const NO_REASON = 'The job ended without a word about it.';
 
-/** What the job says of the stop. Undefined: the job has not ended. */
-export function stopOutcome(
-  job: JobRecord,
-  node: string,
-  workload: string,
-): { stopped: boolean; why: string; seen?: number } | undefined {
-  if (!isEndedJob(job)) return undefined;
-  const result = job.results[node];
-  const own = result?.workloads?.[workload];
-  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason || NO_REASON, ...seenBy(own) };
-  return { stopped: false, why: result?.message || job.error || NO_REASON };
+export interface OrderOutcome {
+  /** It was started, or read back as stopped. */
+  done: boolean;
+  why: string;
+  seen?: number;
 }
 
-/** What the job says of one workload. Undefined: the job has not ended. */
-export function startOutcome(
+/** What the job says of the start, or the stop, of one workload on its node. Undefined: the job has not ended. */
+export function orderOutcome(
+  order: 'start' | 'stop',
   job: JobRecord,
   node: string,
   workload: string,
-): { started: boolean; why: string; seen?: number } | undefined {
+): OrderOutcome | undefined {
   if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
-  if (own !== undefined) return { started: own.started, why: own.reason || NO_REASON, ...seenBy(own) };
-  return { started: result?.ok === true, why: result?.message || job.error || NO_REASON };
+  if (own !== undefined) {
+    const done = order === 'start' ? own.started : own.stopped === true;
+    return { done, why: own.reason || NO_REASON, ...seenBy(own) };
+  }
+  // A job that went well has started what it was given; only a word about the workload says that it is stopped.
+  const done = order === 'start' && result?.ok === true;
+  return { done, why: result?.message || job.error || NO_REASON };
 }
 
 const seenBy = ({ seen }: WorkloadOutcome): { seen?: number } => (seen === undefined ? {} : { seen });

@@ -4,7 +4,7 @@ import type { Fleet } from '../snapshot/fleet.js';
 import { perFleet } from '../snapshot/per-fleet.js';
 import type { Concern } from './concern.js';
 import type { ChangeWorkload, CreateJob, Intent } from './intent.js';
-import { stopJob, stopOutcome } from './recover-job.js';
+import { orderOutcome, stopJob, type OrderOutcome } from './recover-job.js';
 import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
 
 /** A workload that shall not run, or not where it is, and is not yet stopped. */
@@ -27,7 +27,7 @@ interface Stopping {
   /** Its node's own fresh report. */
   report: Report | undefined;
   /** What the job says that it was handed to; undefined: there is none, or it has not ended. */
-  outcome: ReturnType<typeof stopOutcome>;
+  outcome: OrderOutcome | undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Stopping[] =>
     const { assignment: at, desired, stop, name } = workload;
     if (at === undefined || (desired !== 'stopped' && stop === undefined)) return [];
     const job = stop?.job === undefined ? undefined : jobs.get(stop.job)?.value;
-    return [{ workload, at, report: reports.get(at.node), outcome: job && stopOutcome(job, at.node, name) }];
+    return [{ workload, at, report: reports.get(at.node), outcome: job && orderOutcome('stop', job, at.node, name) }];
   }),
 );
 
@@ -74,8 +74,7 @@ const conditionOf =
     `${kind}/${w.name}/${w.generation}/${w.stop?.attempt ?? 0}`;
 
 /** Where it is to be started elsewhere, its node's own report must agree with the word of the job. */
-const isNodeAsked = ({ workload, outcome }: Stopping): boolean =>
-  outcome?.stopped === true && workload.move !== undefined;
+const isNodeAsked = ({ workload, outcome }: Stopping): boolean => outcome?.done === true && workload.move !== undefined;
 
 const factsOf = (s: Stopping, ages: Ages<StopCondition>): StopFacts => ({
   workload: s.workload,
@@ -157,7 +156,7 @@ function follow(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] 
   if (job === undefined) return [];
   if (fleet.jobs.get(job) === undefined) return [createAfterAll(job, w)];
   if (outcome === undefined) return [];
-  if (!outcome.stopped) return [failed(s, job, outcome.why, outcome.seen)];
+  if (!outcome.done) return [failed(s, job, outcome.why, outcome.seen)];
   switch (wordOfItsNode(s, ages)) {
     case 'agrees':
       return [readBack(s)];

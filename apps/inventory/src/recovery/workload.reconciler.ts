@@ -17,7 +17,7 @@ import { doublesOf, type Double } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
 import { HostsView } from './hosts.js';
-import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from '../plan/recover-job.js';
+import { groupStarts, orderOutcome, recoverJob, retryAfterMs, type StartGroup } from '../plan/recover-job.js';
 import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from '../reports/start-facts.js';
@@ -429,9 +429,9 @@ export class WorkloadReconciler implements Reconciler {
     if (id === undefined || at === undefined) return;
     const job = await this.jobs.find(id);
     if (job === undefined) return this.rewriteJob(c, id, w);
-    const outcome = startOutcome(job, at.node, w.name);
+    const outcome = orderOutcome('start', job, at.node, w.name);
     if (outcome === undefined) return;
-    if (outcome.started)
+    if (outcome.done)
       await this.workloads.change(w.name, 'running', () => {
         c.check();
         return { kind: 'started', generation: at.generation, boot: this.facts.of(at.node)?.bootId };

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 117,
   keys: 73,
   lease: 35,
-  recover: 73,
+  recover: 74,
   return: 84,
   secrets: 49,
   services: 20,

@@ -280,8 +280,15 @@ export const recover: readonly Mutant[] = [
     name: 'a stop that failed counts as read back',
     file: 'apps/inventory/src/plan/stops.ts',
     symbol: 'follow',
-    operation: { drop: 'if (!outcome.stopped) return [failed(s, job, outcome.why, outcome.seen)]' },
+    operation: { drop: 'if (!outcome.done) return [failed(s, job, outcome.why, outcome.seen)]' },
     specs: STOPS,
+  },
+  {
+    name: 'a stop counts as read back by a job that says nothing of the workload',
+    file: 'apps/inventory/src/plan/recover-job.ts',
+    symbol: 'orderOutcome',
+    operation: { replace: "order === 'start' && result?.ok === true", with: 'result?.ok === true' },
+    specs: ['apps/inventory/src/plan/recover-job.spec.ts'],
   },
   {
     name: 'a stop whose job was not written is never given',
