@@ -31,6 +31,12 @@ const killedAt = (phase: IncidentPhase, seed: number): NamedFleet => ({
   }),
 });
 
+/** The cables of two BMCs were swapped; each says whose it is. */
+const swapped: Pick<FleetHistory, 'tellGuid' | 'wires'> = {
+  tellGuid: ['n-1', 'n-2'],
+  wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+};
+
 /** By the name under which `--sweep` and the specs find them. */
 export const namedFleets: Record<string, NamedFleet> = {
   death: {
@@ -40,8 +46,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   'bmcs-swapped': {
     shows: 'the cables of two BMCs were swapped overnight; one of the machines dies, and nobody is powered off',
     history: quietFleet('bmcs-swapped', FLEET_SEED + 40, {
-      tellGuid: ['n-1', 'n-2'],
-      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      ...swapped,
       events: [death],
       quietFrom: 40_000,
     }),
@@ -49,8 +54,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   'bmcs-swapped-unread': {
     shows: 'the same while no fencer answers, until one is back: nobody is powered off by what was found yesterday',
     history: quietFleet('bmcs-swapped-unread', FLEET_SEED + 48, {
-      tellGuid: ['n-1', 'n-2'],
-      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      ...swapped,
       events: [
         { kind: 'cut-off', at: 19_000, process: 'fencer-1', forMs: 9_000, silentMs: 2_000 },
         { kind: 'cut-off', at: 19_000, process: 'fencer-2', forMs: 11_000, silentMs: 2_000 },
@@ -63,8 +67,7 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'the same while the BMC can be read by nobody: it counts as what it was, and another machine is powered off',
     knownRed: ['wrong-machine', 'false-proof', 'unproven-start'],
     history: quietFleet('bmcs-swapped-unreadable', FLEET_SEED + 49, {
-      tellGuid: ['n-1', 'n-2'],
-      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      ...swapped,
       events: [
         { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'unreadable' },
         death,
