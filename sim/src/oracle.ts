@@ -394,10 +394,11 @@ export class Oracle {
    */
   private accuses(spoken: Spoken, target: number, out: readonly string[], at: number): boolean {
     const unasked = spoken.unasked[target] as string[];
-    const n = this.numbersOf(spoken.node, spoken.at);
+    const answered = spoken.answered[target] as number;
+    const least = silence(this.numbersOf(spoken.node, spoken.at)) - this.slack(spoken.node, answered, spoken.at);
     return (
       spoken.mayAccuse[target] === true &&
-      at - (spoken.answered[target] as number) >= silence(n) - n.interval / 5 &&
+      at - answered >= least &&
       unasked.length < this.h.networks.length &&
       unasked.every((network) => out.includes(network) && spoken.mute.includes(network))
     );
@@ -562,14 +563,23 @@ export class Oracle {
     for (const p of standstills)
       if (p.until - p.from > this.loopGapOf(observer, p.until))
         ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
-    const n = this.numbersOf(observer, at);
-    const x = silence(n);
-    // After a standstill too short to be one, the next probe follows the late one sooner; where echoes take nearly as
-    // long as they may, so does the one after it, which had to wait for the late one's.
-    const short = standstills.filter((p) => p.until - p.from <= this.loopGapOf(observer, p.until));
-    const late = short.filter((p) => p.until > since - 2 * n.interval && p.from < at);
-    const slack = n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
+    const x = silence(this.numbersOf(observer, at));
+    const slack = this.slack(observer, since, at);
     return at - since >= x - slack && ran >= x * IN_TIME - slack;
+  }
+
+  /**
+   * So much sooner than after x an observer may miss what it heard last at `since`. After a standstill too short to be
+   * one, the next probe follows the late one sooner; where echoes take nearly as long as they may, so does the one after
+   * it, which had to wait for the late one's.
+   */
+  private slack(observer: number, since: number, at: number): number {
+    const { interval } = this.numbersOf(observer, at);
+    return this.world
+      .standstillsOf(observer)
+      .filter((p) => p.until - p.from <= this.loopGapOf(observer, p.until))
+      .filter((p) => p.until > since - 2 * interval && p.from < at)
+      .reduce((sum, p) => sum + p.until - p.from, interval / 5);
   }
 
   /** Its last answer on any other network than these; where these are all, on any of them. */
