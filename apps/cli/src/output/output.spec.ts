@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFencing, type IncidentRecord, type StatusView, type TaskView } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { story } from './incident-story.js';
 import { parseAddress } from '../server/address.js';
 import { eventLine } from '../events/event-line.js';
@@ -30,22 +31,8 @@ const well: StatusView = {
   ],
 };
 const incident = (more: Partial<IncidentRecord>): IncidentRecord & { revision: number } => ({
-  id: 'i1',
-  node: 'a-1',
-  phase: 'fencing',
-  cause: 'auto',
-  reason: 'DOWN',
-  openedAt: 1_000,
-  updatedAt: 1_000,
-  gates: [],
-  conductor: 1,
-  level: 0,
-  attempt: 1,
-  commands: [],
-  recovery: [],
-  steps: [],
+  ...anIncident('a-1', { phase: 'fencing', reason: 'DOWN', openedAt: 1_000, ...more }),
   revision: 1,
-  ...more,
 });
 const alarm = {
   code: 'drift',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { anIncident } from '../testing/an-incident.js';
 import type { IncidentRecord, PowerCommand } from './incident.js';
 import { inPlaceOf, pendingOn } from './pending-on.js';
 
@@ -12,23 +13,8 @@ const command = (n: number, verb: PowerCommand['verb'], power?: 'on' | 'off', de
   at: n,
   ...(power !== undefined && { result: { ok: true, power } }),
 });
-const incident = (commands: PowerCommand[], o: Partial<IncidentRecord> = {}): IncidentRecord => ({
-  id: 'i1',
-  node: 'n1',
-  phase: 'closed',
-  cause: 'auto',
-  reason: 'spec',
-  openedAt: 0,
-  updatedAt: 0,
-  gates: [],
-  conductor: 1,
-  level: 0,
-  attempt: 0,
-  commands,
-  recovery: [],
-  steps: [],
-  ...o,
-});
+const incident = (commands: PowerCommand[], o: Partial<IncidentRecord> = {}): IncidentRecord =>
+  anIncident('n1', { id: 'i1', phase: 'closed', commands, ...o });
 const given = { incident: 'i1', n: 2 };
 
 describe('an order to switch on that may still be carried out', () => {
