@@ -131,29 +131,41 @@ function end(w: World, s: Extract<Step, { do: 'end' }>): void {
   w.jobs.set(job.id, ended);
 }
 
+const newWorld = (...others: NodeRecord[]): World => ({
+  nodes: new Map([...NAMES.map((n) => aNode(n)), ...others].map((n) => [n.name, n])),
+  reservations: noReservations,
+  jobs: new Map(),
+  toMove: [],
+  count: 0,
+});
+
+function play(w: World, s: Step): void {
+  if (s.do === 'request') {
+    const group = groups[s.group];
+    ask(w, { kind: s.kind, nodes: s.nodes, addresses: [], ...(group !== undefined && { hostGroup: group }) });
+  } else if (s.do === 'move') move(w, s.which);
+  else if (s.do === 'end') end(w, s);
+  else {
+    const n = w.nodes.get(s.node);
+    if (n) w.nodes.set(s.node, { ...n, state: s.state });
+  }
+}
+
+/** All that is open comes to its end, and succeeds. */
+function settleAll(w: World): void {
+  while (w.toMove.length > 0) move(w, 0);
+  for (const j of [...w.jobs.values()]) if (!j.settled) end(w, { do: 'end', which: 0, ok: true, begun: true });
+}
+
 const transient = ['Provisioning', 'Cancelled', 'Maintenance'];
 
 describe('random histories of requests and results', () => {
   it('leave no node in two jobs, none stuck, and no refused request behind', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const w: World = {
-          nodes: new Map(NAMES.map((n) => [n, aNode(n)])),
-          reservations: noReservations,
-          jobs: new Map(),
-          toMove: [],
-          count: 0,
-        };
+        const w = newWorld();
         for (const s of steps) {
-          if (s.do === 'request') {
-            const group = groups[s.group];
-            ask(w, { kind: s.kind, nodes: s.nodes, addresses: [], ...(group !== undefined && { hostGroup: group }) });
-          } else if (s.do === 'move') move(w, s.which);
-          else if (s.do === 'end') end(w, s);
-          else {
-            const n = w.nodes.get(s.node);
-            if (n) w.nodes.set(s.node, { ...n, state: s.state });
-          }
+          play(w, s);
           const open = [...w.jobs.values()].filter((j) => !j.settled);
           const holders = open.flatMap((j) => j.nodes);
           expect(new Set(holders).size).toBe(holders.length);
@@ -162,8 +174,7 @@ describe('random histories of requests and results', () => {
           for (const [n, h] of Object.entries(w.reservations.held)) expect(w.jobs.get(h.job ?? '')?.nodes).toContain(n);
         }
         // Everything comes to an end: nothing held, nothing transient.
-        while (w.toMove.length > 0) move(w, 0);
-        for (const j of [...w.jobs.values()]) if (!j.settled) end(w, { do: 'end', which: 0, ok: true, begun: true });
+        settleAll(w);
         expect(w.reservations.held).toEqual({});
         expect([...w.nodes.values()].filter((n) => transient.includes(n.status))).toEqual([]);
       }),
@@ -174,25 +185,9 @@ describe('random histories of requests and results', () => {
   it('never leave workers without a master where everything succeeds and is heard', () => {
     fc.assert(
       fc.property(fc.array(lifecycle, { maxLength: 40 }), (steps) => {
-        const w: World = {
-          nodes: new Map(NAMES.map((n) => [n, aNode(n)])).set(
-            'a-1',
-            aNode('a-1', { status: 'Allocated', hostGroup: 'service-master' }),
-          ),
-          reservations: noReservations,
-          jobs: new Map(),
-          toMove: [],
-          count: 0,
-        };
-        for (const s of steps) {
-          if (s.do === 'request') {
-            const group = groups[s.group];
-            ask(w, { kind: s.kind, nodes: s.nodes, addresses: [], ...(group !== undefined && { hostGroup: group }) });
-          } else if (s.do === 'move') move(w, s.which);
-          else if (s.do === 'end') end(w, { ...s, ok: true });
-        }
-        while (w.toMove.length > 0) move(w, 0);
-        for (const j of [...w.jobs.values()]) if (!j.settled) end(w, { do: 'end', which: 0, ok: true, begun: true });
+        const w = newWorld(aNode('a-1', { status: 'Allocated', hostGroup: 'service-master' }));
+        for (const s of steps) play(w, s);
+        settleAll(w);
         const allocated = [...w.nodes.values()].filter((n) => n.status === 'Allocated');
         const workers = allocated.filter((n) => n.hostGroup === 'service-worker');
         const masters = allocated.filter((n) => n.hostGroup === 'service-master');
