@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FLAPPING, type LastCheck, type NodeRecord } from '#contracts';
 import { settle } from '../jobs/settle.js';
 import { aJob, aNode } from '../testing/fixtures.js';
-import { returnAlarm, standingAlarm } from './check-alarms.reconciler.js';
+import { returnAlarm, standingAlarm } from './check-alarms.js';
 
 describe('the alarm of a node that is back and does not serve', () => {
   const pending = { reason: 'rebooted', at: 1 } as const;
