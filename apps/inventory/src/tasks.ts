@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { KeyRotationReconciler } from './agents/key-rotation.reconciler.js';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
-import { CheckAlarmsReconciler } from './checks/check-alarms.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
@@ -19,6 +18,7 @@ import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconcil
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
 import { absences } from './plan/absences.js';
+import { checkAlarms } from './plan/check-alarms.js';
 import { claimExpiry } from './plan/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/cordon-end.js';
@@ -69,7 +69,7 @@ export const tasks: readonly TaskRow[] = [
   row('incident-events', IncidentTeller, 'warning'),
   row('job-settlement', JobSettlementReconciler, 'critical'),
   planned('job-retention', jobRetention, 'warning'),
-  row('check-alarms', CheckAlarmsReconciler, 'warning'),
+  planned('check-alarms', checkAlarms, 'warning'),
   row('records', RecordsService, 'warning'),
   row('drivers', DriverReconciler, 'warning'),
   row('power-identity', IdentityReconciler, 'warning'),

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FLAPPING, type LastCheck, type NodeRecord } from '#contracts';
+import { FLAPPING, type AlarmCode, type AlarmRecord, type LastCheck, type NodeRecord } from '#contracts';
 import { settle } from '../jobs/settle.js';
 import { aJob, aNode } from '../testing/fixtures.js';
-import { returnAlarm, standingAlarm } from './check-alarms.js';
+import { MemoryStore } from '../testing/memory-store.js';
+import { planExecutor } from '../testing/planned.js';
+import { playRun } from '../testing/play-run.js';
+import { checkAlarmCodes, checkAlarms, returnAlarm, standingAlarm } from './check-alarms.js';
 
 describe('the alarm of a node that is back and does not serve', () => {
   const pending = { reason: 'rebooted', at: 1 } as const;
@@ -88,4 +91,17 @@ describe('the alarm of a node in service, by its last check', () => {
     expect(standingAlarm(node(last('drift'), { status: 'Decommissioned' }), 9)).toBeUndefined();
     expect(standingAlarm(aNode('a-1', { status: 'Allocated' }), 9)).toBeUndefined();
   });
+});
+
+it('raises what is to be said, and clears what is over, of its own codes alone', async () => {
+  const store = new MemoryStore();
+  const pendingReturn = { reason: 'rebooted', at: 1, held: 'drift: web' } as const;
+  store.nodes.set('a-1', aNode('a-1', { pendingReturn }));
+  const up = (code: AlarmCode): AlarmRecord => ({
+    ...{ code, subject: 'gone', severity: 'warning', message: 'm', since: 1, count: 1 },
+  });
+  for (const code of [...checkAlarmCodes, 'duplicate' as const]) store.alarms.set(`${code}=gone`, up(code));
+  await playRun(planExecutor(store).drive(checkAlarms));
+  const active = Object.entries(store.alarms.content).flatMap(([key, a]) => (a.cleared === undefined ? [key] : []));
+  expect(active).toEqual(['drift=a-1', 'duplicate=gone']);
 });
