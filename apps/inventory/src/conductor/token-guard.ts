@@ -2,7 +2,10 @@ import type { LeaseView } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 
 /** Where a holder's token is below one in the records that it guards: each of its writes is refused as an older one's. */
-export function behindAlarms(leases: readonly LeaseView[], floors: Readonly<Record<string, number>>): WantedAlarm[] {
+export function behindAlarms(
+  leases: readonly Pick<LeaseView, 'name' | 'holder' | 'token'>[],
+  floors: Readonly<Record<string, number>>,
+): WantedAlarm[] {
   return leases.flatMap((l): WantedAlarm[] => {
     const floor = Object.hasOwn(floors, l.name) ? (floors[l.name] ?? 0) : 0;
     if (l.holder === undefined || l.token >= floor) return [];

@@ -30,6 +30,7 @@ export class FleetSource {
       workloads: this.of(store.workloads),
       alarms: this.of(store.alarms),
       reservations: this.of(store.reservations),
+      leases: this.of(store.leases),
       settings,
       reports: this.reports.freshByNode(settings.detection.freshness),
       live: store.live,

@@ -1,4 +1,4 @@
-import type { EventStorage } from '#bus';
+import type { EventStorage, LeaseRecord } from '#bus';
 import type {
   AlarmRecord,
   ClusterSettings,
@@ -23,6 +23,8 @@ export interface Fleet {
   readonly alarms: Records<AlarmRecord>;
   /** One record, under `RESERVATIONS_KEY`; by their keys alone, the parts of edits as well. */
   readonly reservations: Records<Reservations>;
+  /** Who holds which, as last seen. A gap in it is none of {@link live}. */
+  readonly leases: Records<LeaseRecord>;
   readonly settings: ClusterSettings;
   /** Node → its own last report, where that is fresh. */
   readonly reports: ReadonlyMap<string, Report>;

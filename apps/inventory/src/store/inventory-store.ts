@@ -27,6 +27,7 @@ import {
   type Bus,
   type KvBucket,
   type KvView,
+  type LeaseRecord,
   type WorkerView,
   readDisk,
 } from '#bus';
@@ -62,6 +63,8 @@ export class InventoryStore {
     /** Two keys of one bucket, each with its own type. */
     readonly reservations: Table<Reservations>,
     readonly permits: Table<Permits>,
+    /** To show who holds what, never to decide who may: a gap in it is none of {@link live}. */
+    readonly leases: Table<LeaseRecord>,
     readonly workers: WorkerView,
     /** Every inventory remembers, and not only the one that conducts. */
     readonly tokens: TokenMemory,
@@ -88,7 +91,7 @@ export class InventoryStore {
     if (lack !== undefined) bus.log.warn({ server: serverInfo?.name }, lack);
     const disk = o.store === undefined ? undefined : await readDisk(o.store);
     await bus.createBuckets({ replicas: o.replicas, diskBytes: disk?.totalBytes, waitMs: START_WAIT_MS });
-    const [nodes, incidents, jobs, workloads, alarms, settings, reservations, workers] = await Promise.all([
+    const [nodes, incidents, jobs, workloads, alarms, settings, reservations, leases, workers] = await Promise.all([
       table<NodeRecord>(bus, 'nodes'),
       table<IncidentRecord>(bus, 'incidents'),
       table<JobRecord>(bus, 'jobs'),
@@ -96,6 +99,7 @@ export class InventoryStore {
       table<AlarmRecord>(bus, 'alarms'),
       table<ClusterSettings>(bus, 'settings'),
       table<Reservations>(bus, 'admission'),
+      table<LeaseRecord>(bus, 'leases'),
       WorkerRegistry.watch(bus),
     ]);
     // The same watch serves both keys of the bucket: only the type differs.
@@ -114,6 +118,7 @@ export class InventoryStore {
       settings,
       reservations,
       permits,
+      leases,
       workers,
       TokenMemory.follow(bus),
       o.secretsFile,
@@ -223,7 +228,8 @@ export class InventoryStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.tables.map((t) => t.view.close()), this.workers.close(), this.tokens.close()]);
+    const views = [...this.tables, this.leases].map((t) => t.view.close());
+    await Promise.all([...views, this.workers.close(), this.tokens.close()]);
   }
 
   private get tables(): Table<unknown>[] {
