@@ -113,7 +113,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
     monitor: MONITOR_PORT,
     config: { http: { listen: '127.0.0.1:9007', tokens: 'tokens.json' } },
     first: { 'tokens.json': file },
-    also: (host) => hostFiles(host, hosts, place.dir),
+    also: (host) => hostFiles(host, hosts, place),
     ...(version !== undefined && { natsVersion: version }),
   });
   if (isNew) {

@@ -120,7 +120,8 @@ describe('the installation of a composition', () => {
   it('shows services their part on one of several control hosts, and makes no keys of its own', async () => {
     const hosts = parseControlHosts('ctl1=192.0.2.1,ctl2=192.0.2.2,ctl3=192.0.2.3');
     const cluster = join(top, 'cluster');
-    const also = (host: ControlHost): Record<string, string> => hostFiles(host, hosts, '/etc/muster');
+    const also = (host: ControlHost): Record<string, string> =>
+      hostFiles(host, hosts, { dir: '/etc/muster', store: '/var/lib/muster/nats' });
     await initHosts(cluster, { cluster: 'spec', agents: [], hosts, also });
     renameSync(join(cluster, 'hosts', 'ctl2'), o.dir);
     const { result, notes } = await install(o);
