@@ -132,6 +132,23 @@ describe('the installation of a composition', () => {
     expect(shownTo('fencer').filter((file) => file.startsWith('creds/'))).toEqual(['creds/fencer.json']);
   });
 
+  it('says on one of several control hosts where it is changed, and shows what it has', async () => {
+    const hosts = parseControlHosts('ctl1=192.0.2.1,ctl2=192.0.2.2,ctl3=192.0.2.3');
+    const also = (host: ControlHost): Record<string, string> =>
+      hostFiles(host, hosts, { dir: '/etc/muster', store: '/var/lib/muster/nats' });
+    const cluster = join(top, 'cluster');
+    await initHosts(cluster, { cluster: 'spec', agents: [], hosts, also });
+    renameSync(join(cluster, 'hosts', 'ctl2'), o.dir);
+    await install(o);
+    const before = all();
+    const where = /one of several control hosts.*where muster init --hosts was said.*copy/;
+    expect(() => configure(o, 'cluster: spec\n')).toThrow(where);
+    expect(() => renewAdminToken(o)).toThrow(where);
+    await expect(renewUsers(o)).rejects.toThrow(where);
+    expect(all()).toEqual(before);
+    expect(configuration(o).result).toContain('replicas: 3');
+  });
+
   it('takes the key of an earlier Muster’s NATS from who sees the certificate', async () => {
     await install(o);
     const key = readFileSync(join(o.dir, 'tls-key', 'server.key'), 'utf8');

@@ -57,7 +57,7 @@ export interface Said {
  * token with which it may do anything
  */
 export async function install(o: InstallationOptions): Promise<Said> {
-  const isThere = [tokensFile(o.dir), join(o.dir, HOST_ENV)].some((file) => existsSync(file));
+  const isThere = existsSync(tokensFile(o.dir)) || isOneOfSeveral(o.dir);
   if (o.demo === true && isThere && !existsSync(demoTokenFile(o.dir)))
     throw new MusterError(
       'CONFIG_INVALID',
@@ -67,7 +67,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
     const notes = [`${o.dir} is an installation already: keys, users and muster.yaml are kept, and no token is shown`];
     return { notes: [...notes, ...shown(o)] };
   }
-  if (existsSync(join(o.dir, HOST_ENV)))
+  if (isOneOfSeveral(o.dir))
     return { notes: [`${o.dir} is one of several control hosts: its files are kept`, ...shown(o)] };
   // A run that was ended early is carried on: what is there is kept, and the tokens come last.
   await initCluster(o.dir, {
@@ -147,13 +147,21 @@ export function configure(o: InstallationPlaces, yaml: string): Said {
 }
 
 export const configuration = (o: InstallationPlaces): Said => {
-  requireInstallation(o.dir);
+  if (!isOneOfSeveral(o.dir)) requireInstallation(o.dir);
   return { result: readFileSync(join(o.dir, 'muster.yaml'), 'utf8').trimEnd(), notes: [] };
 };
 
 const tokensFile = (dir: string): string => join(dir, 'tokens.json');
 
+/** Its keys, users and settings are made elsewhere, for all of them. */
+const isOneOfSeveral = (dir: string): boolean => existsSync(join(dir, HOST_ENV));
+
 function requireInstallation(dir: string): void {
+  if (isOneOfSeveral(dir))
+    throw new MusterError(
+      'CONFIG_INVALID',
+      'this is one of several control hosts: change it in the folder where muster init --hosts was said, say that again, copy the folder of each host anew, and then: docker compose run --rm init',
+    );
   if (!isCluster(dir))
     throw new MusterError('CONFIG_INVALID', 'there is no installation yet: docker compose run --rm init');
 }
