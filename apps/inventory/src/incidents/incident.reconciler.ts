@@ -11,7 +11,7 @@ import { isNewer } from '#domain/verdict/order.js';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
-import { go, note } from '#domain/incident/steps.js';
+import { go, note, orderedOff } from '#domain/incident/steps.js';
 import { ServiceContext } from '#service';
 import { isTakenBack, takenBackOver } from './taken-back.js';
 import { ConductorService } from '../conductor/conductor.service.js';
@@ -300,7 +300,7 @@ export class IncidentReconciler implements Reconciler {
     const gates = withResults(step.gates, permit.results);
     if (!permit.granted) return this.carryOut(c, i, stoppedStep(i, permit.gate, gates), verdict);
     await this.change(c, i, (now) => {
-      const next = go(now, 'fencing', this.orderText(now), this.context.clock.wallMs());
+      const next = orderedOff(now, this.orderText(now), this.context.clock.wallMs());
       next.gates = gates;
       next.level = firstLevel(next);
       if (i.phase === 'failed') next.attempt += 1;

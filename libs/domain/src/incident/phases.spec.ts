@@ -4,7 +4,7 @@ import { IncidentPhases, type IncidentPhase, type PowerCommand } from '#contract
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { mayCancel, mayGo, phaseChanges, type PhaseWriter } from './phases.js';
 import { retryBackoff } from './retry.js';
-import { go, MOST_STEPS, note } from './steps.js';
+import { go, MOST_STEPS, note, orderedOff } from './steps.js';
 
 const WRITERS: readonly PhaseWriter[] = ['inventory', 'fencer'];
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
@@ -84,6 +84,18 @@ describe('an incident', () => {
     expect(retryBackoff(note(failed, 'eve paused fencing', 5_000_000 - 3_600_000))).toBe(20_000);
     const again = go(go(failed, 'fencing', 'tried again', 5_021_000), 'failed', 'no answer', 5_030_000, 'fencer');
     expect(retryBackoff({ ...again, retryAt: 5_070_000 })).toBe(40_000);
+  });
+
+  it.each([
+    ['open', ['investigating', 'fencing']],
+    ['investigating', ['fencing']],
+    ['suppressed', ['fencing']],
+    ['failed', ['fencing']],
+  ] as const)('that is %s is ordered off once its gates pass', (phase, told) => {
+    const next = orderedOff(anIncident('n-1', { phase, steps: [] }), 'All gates pass.', 7);
+    expect(next.phase).toBe('fencing');
+    expect(next.steps.map((s) => s.phase)).toEqual(told);
+    expect(next.steps.at(-1)).toEqual({ phase: 'fencing', at: 7, detail: 'All gates pass.' });
   });
 
   it('cannot be cancelled once an off was ordered, answered or not', () => {

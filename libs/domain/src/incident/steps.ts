@@ -40,6 +40,12 @@ export function go(
   return to === 'cancelled' ? withoutOrder(moved, 'The incident was cancelled.') : moved;
 }
 
+/** Ordered off, since its gates pass. By asking them an `open` one was investigated, which it has to be before. */
+export function orderedOff(i: IncidentRecord, detail: string, at: number): IncidentRecord {
+  const asked = i.phase === 'open' ? go(i, 'investigating', 'Its gates were asked.', at) : i;
+  return go(asked, 'fencing', detail, at);
+}
+
 /** A step that tells more of the same phase. */
 export const note = (i: IncidentRecord, detail: string, at: number): IncidentRecord => ({
   ...i,

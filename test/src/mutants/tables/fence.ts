@@ -364,6 +364,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/verdict-effect.spec.ts'],
   },
   {
+    name: 'an incident that is stored as open stays so when its gates pass',
+    file: 'libs/domain/src/incident/steps.ts',
+    symbol: 'orderedOff',
+    operation: { replace: "i.phase === 'open'", with: "i.phase === 'closed'" },
+    specs: ['libs/domain/src/incident/phases.spec.ts'],
+  },
+  {
     name: 'what was read of other devices proves that these are off',
     file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',

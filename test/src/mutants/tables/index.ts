@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 171,
-  fence: 117,
+  fence: 118,
   keys: 73,
   lease: 35,
   recover: 74,
