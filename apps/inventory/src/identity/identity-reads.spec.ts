@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { MusterError, type ErrorCode } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { NodeService } from '../nodes/node.service.js';
@@ -26,7 +26,7 @@ it('are waited for until what they found is shown, so that nothing is decided by
     { change: () => Promise.resolve({ revision: REVISION }) } as unknown as NodeService,
   );
   const settled = new Promise<string>((resolve) =>
-    sut.begin(aNode('n-1', { powerLevels: [[aDevice()]] }), () => resolve('settled')),
+    sut.begin([aNode('n-1', { powerLevels: [[aDevice()]] })], () => resolve('settled')),
   );
   expect(await Promise.race([waitsFor, settled])).toBe(REVISION);
   expect(sut.pending('n-1')).toBe(true);
@@ -35,13 +35,14 @@ it('are waited for until what they found is shown, so that nothing is decided by
   expect(sut.pending('n-1')).toBe(false);
 });
 
-/** Reads of one node, of which some come to an end, and a clock by hand. */
-function byHand(devices = [aDevice()]) {
+/** Reads, of which some come to an end, and a clock by hand. */
+function clockAndFencers() {
   let now = 0;
-  const calls: { answer: () => void; fail: (code: ErrorCode) => void }[] = [];
-  const call = (): Promise<unknown> =>
+  const calls: { node: string; answer: () => void; fail: (code: ErrorCode) => void }[] = [];
+  const call = (_verb: string, { node }: { node: string }): Promise<unknown> =>
     new Promise((resolve, reject) =>
       calls.push({
+        node,
         answer: () => resolve({ devices: [{ id: 'bmc', basis: 'b', code: 'BMC_REFUSED' }] }),
         fail: (code) => reject(new MusterError(code, 'no answer')),
       }),
@@ -52,18 +53,24 @@ function byHand(devices = [aDevice()]) {
     {} as InventoryStore,
     {} as NodeService,
   );
+  return { sut, calls, at: (ms: number) => (now = ms), settled: () => new Promise((resolve) => setImmediate(resolve)) };
+}
+
+/** Of one node. */
+function byHand(devices = [aDevice()]) {
+  const { sut, calls, at, settled } = clockAndFencers();
   const node = aNode('n-1', { powerLevels: devices.length > 0 ? [devices] : [] });
   return {
     calls,
+    settled,
     pending: () => sut.pending('n-1'),
     unanswered: () => sut.unanswered('n-1'),
     /** As each look at a silent node does. */
     lookAt: (ms: number) => {
-      now = ms;
-      sut.begin(node);
+      at(ms);
+      sut.begin([node]);
       return calls.length;
     },
-    settled: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }
 
@@ -103,4 +110,56 @@ it.each([
 it('are no matter of a node without a device', () => {
   const h = byHand([]);
   expect([h.lookAt(0), h.pending(), h.unanswered()]).toEqual([0, false, false]);
+});
+
+describe('while no fencer answers about a thousand silent nodes', () => {
+  const SILENT_MS = 125_000;
+  const LATE_AT = 100_000;
+  const LOOK_MS = 1_000;
+  const nodes = Array.from({ length: 1_000 }, (_, i) => aNode(`n-${i}`, { powerLevels: [[aDevice()]] }));
+  const late = aNode('late', { powerLevels: [[aDevice()]] });
+  /** When each was asked, ms. */
+  const asked = new Map<string, number[]>();
+  /** Nodes that counted as answered at a look. */
+  let answered = 0;
+
+  beforeAll(async () => {
+    const h = clockAndFencers();
+    for (let ms = 0; ms <= SILENT_MS; ms += LOOK_MS) {
+      h.at(ms);
+      const silent = ms < LATE_AT ? nodes : [...nodes, late];
+      h.sut.begin(silent);
+      h.sut.forgetOld();
+      for (const { node, fail } of h.calls.splice(0)) {
+        asked.set(node, [...(asked.get(node) ?? []), ms]);
+        fail('NO_RESPONDER');
+      }
+      await h.settled();
+      answered += silent.filter(({ name }) => !h.sut.unanswered(name)).length;
+    }
+  });
+
+  it('are begun again at a pace that all share', () => {
+    const again = [...asked.values()].flatMap((times) => times.slice(1));
+    const bySecond = new Map<number, number>();
+    for (const ms of again) bySecond.set(ms, (bySecond.get(ms) ?? 0) + 1);
+    expect(Math.max(...bySecond.values())).toBe(20);
+  });
+
+  it('are begun of each in its turn', () => {
+    const gaps = nodes.map(({ name }) => {
+      const times = asked.get(name) ?? [];
+      return times.slice(1).map((ms, i) => ms - (times[i] ?? 0));
+    });
+    expect(Math.min(...gaps.map((g) => g.length))).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...gaps.flat())).toBeLessThan(60_000);
+  });
+
+  it('are begun of one that falls silent then as if it were alone', () => {
+    expect(asked.get('late')?.map((ms) => ms - LATE_AT)).toEqual([0, 2_000, 7_000, 12_000, 17_000, 22_000]);
+  });
+
+  it('leave each unanswered, however long its turn takes to come', () => {
+    expect(answered).toBe(0);
+  });
 });

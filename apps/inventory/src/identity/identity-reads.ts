@@ -13,6 +13,7 @@ import { comparedIdentity, identityIndex } from '#domain/node/device-identity.js
 import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { allTurns, takeTurns } from './identity-turns.js';
 
 /** What a suspect's device said is not asked again within this, ms. */
 const FRESH_MS = 15_000;
@@ -30,8 +31,11 @@ type Read = RpcAnswer<'fencer.power.identify'>['devices'][number];
 
 /** Reads of one node that follow each other until one is answered. */
 interface Row {
+  node: string;
   firstAt: number;
   lastAt: number;
+  /** By who decides about the node, last. */
+  wantedAt: number;
   asked: number;
   underWay: number;
   /** By a fencer, whatever it could find out. */
@@ -42,6 +46,7 @@ interface Row {
 @Injectable()
 export class IdentityReads {
   private readonly rows = new Map<string, Row>();
+  private turns = allTurns;
 
   constructor(
     private readonly context: ServiceContext,
@@ -51,29 +56,42 @@ export class IdentityReads {
 
   /**
    * Before anybody switches off: a device that was the node's own yesterday may be another's since. Returns at once;
-   * `settled` is called when it is known.
+   * `settled` is called when it is known of one.
    */
-  begin(node: NodeRecord, settled: () => void = () => undefined): void {
+  begin(nodes: readonly NodeRecord[], settled: () => void = () => undefined): void {
     const now = this.context.clock.monotonicMs();
-    const had = this.rows.get(node.name);
-    if (had !== undefined && now - had.lastAt < againMs(had)) return;
-    if (!node.powerLevels.some((level) => level.length > 0)) return;
-    const row: Row =
-      had === undefined || had.answered ? { firstAt: now, lastAt: now, asked: 0, underWay: 0, answered: false } : had;
-    this.rows.set(node.name, row);
+    const again = new Set<Row>();
+    for (const { name, powerLevels } of nodes) {
+      if (!powerLevels.some((level) => level.length > 0)) continue;
+      const had = this.rows.get(name);
+      if (had !== undefined) had.wantedAt = now;
+      if (had !== undefined && now - had.lastAt < againMs(had)) continue;
+      if (had?.answered === false) again.add(had);
+      else this.ask(this.row(name, now), now, settled);
+    }
+    const { taken, turns } = takeTurns([...again], this.turns, now);
+    this.turns = turns;
+    for (const row of taken) this.ask(row, now, settled);
+  }
+
+  private row(node: string, now: number): Row {
+    const row = { node, firstAt: now, lastAt: now, wantedAt: now, asked: 0, underWay: 0, answered: false };
+    this.rows.set(node, row);
+    return row;
+  }
+
+  private ask(row: Row, now: number, settled: () => void): void {
+    const { node } = row;
     row.lastAt = now;
     row.asked += 1;
     row.underWay += 1;
-    this.read(node.name, true)
+    this.read(node, true)
       .then(
         () => (row.answered = true),
         (cause: unknown) => {
           const e = MusterError.from(cause);
           if (!unheard.has(e.code)) row.answered = true;
-          this.context.log.debug(
-            { node: node.name, code: e.code },
-            `its power devices were not identified: ${e.message}`,
-          );
+          this.context.log.debug({ node, code: e.code }, `its power devices were not identified: ${e.message}`);
         },
       )
       .finally(() => {
@@ -94,11 +112,11 @@ export class IdentityReads {
     return this.rows.get(node)?.answered === false;
   }
 
-  /** Drops what is too old to spare a read. */
+  /** Drops what is too old to spare a read. One that waits for its turn stays unanswered meanwhile. */
   forgetOld(): void {
     const now = this.context.clock.monotonicMs();
-    for (const [node, { underWay, lastAt }] of this.rows)
-      if (underWay === 0 && now - lastAt >= FRESH_MS) this.rows.delete(node);
+    for (const [node, { underWay, wantedAt }] of this.rows)
+      if (underWay === 0 && now - wantedAt >= FRESH_MS) this.rows.delete(node);
   }
 
   /**

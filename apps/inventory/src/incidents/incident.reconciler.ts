@@ -103,11 +103,10 @@ export class IncidentReconciler implements Reconciler {
   async reconcile(c: TaskRun): Promise<void> {
     const silent = this.facts.silent().map((s) => s.node);
     const degraded = this.treatedAsDown();
-    for (const node of [...silent, ...degraded]) {
-      this.power.gather(node);
-      this.identity.begin(node, () => this.conductor.wake('identity-reads'));
-    }
-    this.power.keep(new Set([...silent, ...degraded].map((n) => n.name)));
+    const suspects = [...silent, ...degraded];
+    for (const node of suspects) this.power.gather(node);
+    this.power.keep(new Set(suspects.map((n) => n.name)));
+    this.identify(suspects);
     this.identity.forgetOld();
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
@@ -123,6 +122,10 @@ export class IncidentReconciler implements Reconciler {
     for (const { value } of this.store.incidents.view.entries())
       if (isTakenBack(value)) work.push(c.isolated({ node: value.node }, () => this.onTakenBack(c, value)));
     await Promise.all(work);
+  }
+
+  private identify(nodes: readonly NodeRecord[]): void {
+    this.identity.begin(nodes, () => this.conductor.wake('identity-reads'));
   }
 
   /**
@@ -276,7 +279,7 @@ export class IncidentReconciler implements Reconciler {
       return;
     }
     if (needsIdentity(i)) {
-      this.identity.begin(node, () => this.conductor.wake('identity-reads'));
+      this.identify([node]);
       if (this.identity.pending(i.node)) return;
     }
     const verdict = await this.verdictNow.of(i.node);

@@ -566,8 +566,15 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a request that nobody has heard counts as an answer about whose a device is',
     file: 'apps/inventory/src/identity/identity-reads.ts',
-    symbol: 'IdentityReads.begin',
+    symbol: 'IdentityReads.ask',
     operation: { replace: '!unheard.has(e.code)', with: 'true' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
+    name: 'a device whose turn to be asked again has not come counts as answered',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'IdentityReads.forgetOld',
+    operation: { replace: 'now - wantedAt', with: 'now - (this.rows.get(node)?.lastAt ?? 0)' },
     specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
   },
   {
@@ -628,7 +635,7 @@ export const fence: readonly Mutant[] = [
     name: 'nobody asks the device of a suspect who it is',
     file: 'apps/inventory/src/incidents/incident.reconciler.ts',
     symbol: 'IncidentReconciler.reconcile',
-    operation: { drop: "this.identity.begin(node, () => this.conductor.wake('identity-reads'));" },
+    operation: { drop: 'this.identify(suspects);' },
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
   },
   {
