@@ -110,10 +110,6 @@ export class World {
     return undefined;
   }
 
-  livesOfAgent(node: number): readonly Process[] {
-    return this.lives[node] as Process[];
-  }
-
   /** When the node did not run, in their order: pauses that overlap are one. */
   standstillsOf(node: number): readonly Readonly<Lasting>[] {
     return this.standstills[node] as Lasting[];
