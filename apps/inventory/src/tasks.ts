@@ -4,7 +4,6 @@ import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
-import { TokenGuardReconciler } from './conductor/token-guard.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { DeadWorkReconciler } from './incidents/dead-work.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
@@ -29,6 +28,7 @@ import { orphanHoldsEnd } from './plan/orphan-holds.js';
 import { rollForward } from './plan/roll-forward.js';
 import { startGates } from './plan/start-gates.js';
 import { stops } from './plan/stops.js';
+import { tokenGuard } from './plan/token-guard.js';
 import { verdictRetention } from './plan/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
@@ -58,7 +58,7 @@ const planned = (name: string, plan: Concern<string>, severity: TaskPlan['severi
  * everything: that is known to be enough, and which changes one can do without is to be shown one by one.
  */
 export const tasks: readonly TaskRow[] = [
-  row('token-guard', TokenGuardReconciler, 'critical'),
+  planned('token-guard', tokenGuard, 'critical'),
   planned('verdict-retention', verdictRetention, 'warning'),
   planned('duplicate-alarms', duplicateAlarms, 'warning'),
   row('datagram-keys', KeyRotationReconciler, 'warning'),
