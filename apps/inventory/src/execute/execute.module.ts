@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
+import { IncidentsModule } from '../incidents/incidents.module.js';
 import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
@@ -8,7 +9,7 @@ import { PlanExecutor } from './plan-executor.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
-  imports: [ClaimsModule, NodeRequestsModule, OperationsModule, RecoveryModule],
+  imports: [ClaimsModule, IncidentsModule, NodeRequestsModule, OperationsModule, RecoveryModule],
   providers: [IntentWriter, PlanExecutor],
   exports: [PlanExecutor],
 })

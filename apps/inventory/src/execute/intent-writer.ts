@@ -3,10 +3,20 @@ import { isEndedJob, MusterError } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
+import { IncidentService } from '../incidents/incident.service.js';
 import { EditsService } from '../node-requests/edits.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
-import type { ChangeNode, ChangeWorkload, CreateJob, DeleteJob, Intent, KeepVerdicts, Moment } from '../plan/intent.js';
+import type {
+  ChangeIncident,
+  ChangeNode,
+  ChangeWorkload,
+  CreateJob,
+  DeleteJob,
+  Intent,
+  KeepVerdicts,
+  Moment,
+} from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
@@ -26,6 +36,7 @@ export class IntentWriter {
     private readonly fleets: FleetSource,
     private readonly nodes: NodeService,
     private readonly workloads: WorkloadService,
+    private readonly incidents: IncidentService,
     private readonly jobs: RecoverJobs,
     private readonly claims: ClaimsService,
     private readonly operations: OperationsService,
@@ -49,6 +60,8 @@ export class IntentWriter {
         return this.changeNode(i, at, c);
       case 'change-workload':
         return this.changeWorkload(i, at, c);
+      case 'change-incident':
+        return this.changeIncident(i, at, c);
       case 'create-job':
         return this.createJob(i, at, c);
       case 'delete-job':
@@ -100,6 +113,14 @@ export class IntentWriter {
     if (changed === undefined) return false;
     for (const next of i.followedBy?.(changed, at) ?? []) await this.carryOut(next, c);
     return true;
+  }
+
+  private async changeIncident(i: ChangeIncident, at: Moment, c: Right): Promise<boolean> {
+    const changed = await this.incidents.change(i.key, i.id, (now) => {
+      c.check();
+      return i.decide(now, at);
+    });
+    return changed !== undefined;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {

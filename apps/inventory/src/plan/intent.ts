@@ -1,4 +1,12 @@
-import type { AlarmCode, ClaimRecord, EventMap, JobRecord, NodeRecord, WorkloadRecord } from '#contracts';
+import type {
+  AlarmCode,
+  ClaimRecord,
+  EventMap,
+  IncidentRecord,
+  JobRecord,
+  NodeRecord,
+  WorkloadRecord,
+} from '#contracts';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
@@ -52,6 +60,12 @@ export interface ChangeWorkload extends Changes<WorkloadRecord, WorkloadEvent> {
   readonly told?: EventMap['workload']['change'];
   /** What is then written besides, in this order. After a crash in between it lacks: the plan asks for it again. */
   followedBy?(changed: WorkloadRecord, at: Moment): Intent[];
+}
+
+export interface ChangeIncident extends Changes<IncidentRecord> {
+  readonly do: 'change-incident';
+  /** Which of its node: one that has taken its place is left alone. */
+  readonly id: string;
 }
 
 /** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
@@ -117,6 +131,7 @@ export interface KeepVerdicts extends Intended {
 export type Intent =
   | ChangeNode
   | ChangeWorkload
+  | ChangeIncident
   | CreateJob
   | DeleteJob
   | ExpireClaim

@@ -1,8 +1,10 @@
+import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
+import { IncidentService } from '../incidents/incident.service.js';
 import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -39,6 +41,8 @@ export function planExecutor(
     fleets,
     new NodeService(inventory),
     new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
+    // No incident is opened here, for which alone the audit is written.
+    new IncidentService(inventory, audit, new AfterAnswer(inventory)),
     new RecoverJobs(inventory),
     claims,
     (o.operations ?? {}) as OperationsService,
