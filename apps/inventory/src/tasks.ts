@@ -9,7 +9,6 @@ import { DeadWorkReconciler } from './incidents/dead-work.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './incidents/incident.reconciler.js';
-import { PowerOrderReconciler } from './incidents/power-order.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
 import { DetectionAlarmsReconciler } from './monitor/detection-alarms.reconciler.js';
@@ -25,6 +24,7 @@ import { duplicateAlarms } from './plan/duplicate-alarms.js';
 import { editForward } from './plan/edit-forward.js';
 import { jobRetention } from './plan/job-retention.js';
 import { orphanHoldsEnd } from './plan/orphan-holds.js';
+import { powerOrders } from './plan/power-orders.js';
 import { rollForward } from './plan/roll-forward.js';
 import { startGates } from './plan/start-gates.js';
 import { stops } from './plan/stops.js';
@@ -87,7 +87,7 @@ export const tasks: readonly TaskRow[] = [
   planned('start-gates', startGates, 'critical'),
   row('workloads', WorkloadReconciler, 'critical'),
   row('incidents', IncidentReconciler, 'critical'),
-  row('power-orders', PowerOrderReconciler, 'warning'),
+  planned('power-orders', powerOrders, 'warning'),
   row('periodic-checks', PeriodicCheckReconciler, 'warning'),
   row('recovery', RecoveryReconciler, 'critical'),
   row('task-alarms', TaskAlarmsReconciler, 'warning'),

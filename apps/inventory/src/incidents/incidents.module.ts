@@ -14,7 +14,6 @@ import { IncidentsController } from './incidents.controller.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
-import { PowerOrderReconciler } from './power-order.reconciler.js';
 import { PowerOrders } from './power-orders.service.js';
 import { PowerController } from './power.controller.js';
 import { RecheckService } from './recheck.service.js';
@@ -36,7 +35,6 @@ import { StormsService } from './storms.service.js';
     OperatorOrders,
     PermitService,
     PowerEvidence,
-    PowerOrderReconciler,
     PowerOrders,
     RecheckService,
     StormReconciler,
