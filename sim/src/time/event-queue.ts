@@ -4,8 +4,10 @@ export interface QueuedEvent {
   /** Of its queueing: what is due at the same moment happens in this order. */
   readonly sequence: number;
   readonly label: string;
-  /** Undefined: it was taken back, or has happened. */
+  /** Undefined: it was taken back. */
   fn: (() => void) | undefined;
+  /** Asked when it is due. False: it does not happen now; whoever is asked keeps it for later, or drops it. @default yes */
+  readonly admits: ((event: QueuedEvent) => boolean) | undefined;
 }
 
 /** A binary heap, earliest first. What was taken back stays in it until its moment. */

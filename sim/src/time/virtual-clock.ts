@@ -1,4 +1,5 @@
 import type { Clock, Timer, TimerOptions } from '#contracts';
+import type { QueuedEvent } from './event-queue.js';
 import { NS_PER_MS, type VirtualTime } from './virtual-time.js';
 
 export interface VirtualClockOptions {
@@ -29,8 +30,9 @@ export class VirtualClock implements Clock {
   private stopped = false;
   private over = false;
   /** Was due while it was stopped, or while such things were still being done. */
-  private backlog: (() => void)[] = [];
+  private backlog: QueuedEvent[] = [];
   private waking = false;
+  private readonly door = (event: QueuedEvent): boolean => this.admits(event);
 
   constructor(
     private readonly time: VirtualTime,
@@ -89,18 +91,15 @@ export class VirtualClock implements Clock {
   }
 
   every(ms: number, fn: () => void): Timer {
-    let timer: Timer;
     let cancelled = false;
-    const again = (): void => {
-      timer = this.after(ms, () => {
-        try {
-          fn();
-        } finally {
-          if (!cancelled) again();
-        }
-      });
+    const tick = (): void => {
+      try {
+        fn();
+      } finally {
+        if (!cancelled) timer = this.after(ms, tick);
+      }
     };
-    again();
+    let timer = this.after(ms, tick);
     return {
       cancel: () => {
         cancelled = true;
@@ -119,22 +118,14 @@ export class VirtualClock implements Clock {
    * @param delayNs of virtual time
    */
   incoming(delayNs: number, label: string, fn: () => void): Timer {
-    if (this.over) return NEVER;
-    let cancelled = false;
-    const act = (): void => {
-      if (!cancelled) fn();
-    };
-    const event = this.time.schedule(delayNs, label, () => {
-      if (this.over) return;
-      if (this.stopped || this.backlog.length > 0) this.backlog.push(act);
-      else fn();
-    });
-    return {
-      cancel: () => {
-        cancelled = true;
-        event.cancel();
-      },
-    };
+    return this.over ? NEVER : this.time.schedule(delayNs, label, fn, this.door);
+  }
+
+  private admits(event: QueuedEvent): boolean {
+    if (this.over) return false;
+    if (!this.stopped && this.backlog.length === 0) return true;
+    this.backlog.push(event);
+    return false;
   }
 
   /** SIGSTOP, a stalled host: nothing happens in it. */
@@ -167,7 +158,7 @@ export class VirtualClock implements Clock {
       this.waking = false;
       if (this.stopped || this.over) return;
       try {
-        this.backlog[0]?.();
+        this.backlog[0]?.fn?.();
       } finally {
         this.backlog.shift();
         this.wake();

@@ -51,13 +51,17 @@ export class VirtualTime {
     return this.hashed.digest;
   }
 
-  /** @param delayNs from now; what is in the past, or no number, is due at once */
-  schedule(delayNs: number, label: string, fn: () => void): Scheduled {
+  /**
+   * @param delayNs from now; what is in the past, or no number, is due at once
+   * @param admits see {@link QueuedEvent}
+   */
+  schedule(delayNs: number, label: string, fn: () => void, admits?: QueuedEvent['admits']): Scheduled {
     const event: QueuedEvent & Scheduled = {
       atNs: this.now + (delayNs > 0 ? Math.round(delayNs) : 0),
       sequence: this.sequence++,
       label,
       fn,
+      admits,
       cancel,
     };
     this.queue.push(event);
@@ -134,13 +138,11 @@ export class VirtualTime {
   }
 
   private happen(event: QueuedEvent): void {
-    const fn = event.fn;
-    event.fn = undefined;
     this.now = event.atNs;
     this.count++;
     this.hashed.add(event.label, event.atNs);
     this.o.onEvent?.(event.atNs, event.label);
-    fn?.();
+    if (event.admits?.(event) !== false) event.fn?.();
   }
 }
 
