@@ -3,7 +3,7 @@ import type { ReadMessage, ReadOptions, ReadSession } from '#bus/ports/message-l
 import { NS_PER_MS } from '../time/virtual-time.js';
 import type { PlayedConnection } from './played-connection.js';
 import type { PlayedServer } from './played-server.js';
-import { bytesOf, type PlayedMessage, type PlayedStream } from './played-stream.js';
+import { textOf, type PlayedMessage, type PlayedStream } from './played-stream.js';
 import { matcher } from './subject-match.js';
 
 /** A reader that heard nothing for so long does not trust its session any more. */
@@ -204,7 +204,7 @@ export class PlayedSession implements ReadSession {
   private hand(m: PlayedMessage): void {
     const run = (): void | Promise<void> => {
       if (this.ended) return;
-      const message: ReadMessage = { subject: m.subject, seq: m.seq, data: bytesOf(m), headers: m.headers };
+      const message: ReadMessage = { subject: m.subject, seq: m.seq, text: textOf(m), headers: m.headers };
       return this.o.onMessage(message);
     };
     if (this.busy > 0) return this.queue(run);

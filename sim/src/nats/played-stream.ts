@@ -9,8 +9,6 @@ export interface PlayedMessage {
   /** By the server's wall clock. */
   readonly atMs: number;
   readonly headers: Record<string, string>;
-  /** The payload as bytes, once somebody asked for them. */
-  bytes?: Uint8Array;
 }
 
 /** What a power failure would take: a message, and what it had pushed out of the stream. */
@@ -19,14 +17,10 @@ interface Unsynced {
   pushedOut: PlayedMessage[];
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export const textOf = (m: PlayedMessage): string =>
   typeof m.payload === 'string' ? m.payload : decoder.decode(m.payload);
-
-export const bytesOf = (m: PlayedMessage): Uint8Array =>
-  (m.bytes ??= typeof m.payload === 'string' ? encoder.encode(m.payload) : m.payload);
 
 /** What a message takes in the store beside its text. */
 const RECORD_BYTES = 30;

@@ -20,8 +20,6 @@ export interface WatchOptions<T> {
   onGap?(): void;
 }
 
-const text = new TextDecoder();
-
 /** See {@link KvBucket.watch}. */
 export class KvWatch<T> implements Watch {
   /** Revision per key as last reported, over all sessions. */
@@ -75,7 +73,7 @@ export class KvWatch<T> implements Watch {
     // After a gap most of the snapshot is known already. A lower revision is news too: the bucket was restored.
     if (before === m.seq) return;
     this.known.set(key, m.seq);
-    const decoded = this.link.decode(this.bucket, key, text.decode(m.data));
+    const decoded = this.link.decode(this.bucket, key, m.text);
     if ('value' in decoded) {
       this.link.unreadable.forget(this.bucket, key);
       this.tell(key, decoded.value as T, m.seq);

@@ -72,7 +72,14 @@ export class NatsReadSession implements ReadSession {
     if (at.consumerSeq !== this.received + 1) return this.doubt('a message is missing');
     this.received = at.consumerSeq;
     if (at.pending === 0) this.total = this.received;
-    this.hand({ subject: msg.subject, seq: at.streamSeq, data: msg.data, headers: headersOf(msg.headers) });
+    this.hand({
+      subject: msg.subject,
+      seq: at.streamSeq,
+      get text() {
+        return msg.string();
+      },
+      headers: headersOf(msg.headers),
+    });
     this.settle();
   }
 

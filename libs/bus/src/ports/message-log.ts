@@ -32,7 +32,8 @@ export type Appended = { seq: number; duplicate: boolean } | { conflict: true };
 export interface ReadMessage {
   subject: string;
   seq: number;
-  data: Uint8Array;
+  /** Decoded when it is asked for. */
+  readonly text: string;
   headers: Record<string, string>;
 }
 

@@ -20,6 +20,8 @@ export interface SubjectKey {
 
 export function keyOf(bucket: string, subject: string): SubjectKey {
   const raw = subject.slice(`$KV.${bucket}.`.length);
+  // Nothing in it stands for anything else: of nearly all, and asked for with every message of a bucket.
+  if (KEY.test(raw) && !raw.includes('/') && !raw.includes('=2E')) return { key: raw, foreign: false };
   const key = fromToken(raw).replaceAll('/', '~');
   const foreign = !KEY.test(raw) || token(key).replaceAll('~', '/') !== raw;
   return { key: foreign ? raw : key, foreign };

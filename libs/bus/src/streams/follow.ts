@@ -20,8 +20,6 @@ export interface FollowOptions {
 
 export type FollowHandler = (subject: string, value: unknown, seq: number) => void | Promise<void>;
 
-const text = new TextDecoder();
-
 /** Ordered reader of the events' stream: each message once, in order, also across lost connections. */
 export class Follow implements Closable {
   private next: number | undefined;
@@ -70,7 +68,7 @@ export class Follow implements Closable {
     if (!this.filters.some((f) => matches(f, m.subject))) return;
     let value: unknown;
     try {
-      value = JSON.parse(text.decode(m.data));
+      value = JSON.parse(m.text);
     } catch (e) {
       this.link.log.warn({ err: e, subject: m.subject, seq: m.seq }, 'an event that is not JSON is left out');
       return;

@@ -72,7 +72,7 @@ export class JobLogs {
         next = m.seq + 1;
         if (END_HEADER in m.headers) return finish();
         if (done) return;
-        pending.push({ seq: m.seq, text: Buffer.from(m.data).toString('utf8') });
+        pending.push({ seq: m.seq, text: m.text });
         wake();
         if (pending.length < AHEAD) return;
         return new Promise<void>((resolve) => {

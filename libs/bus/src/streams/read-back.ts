@@ -25,8 +25,6 @@ const FIRST_WINDOW = 2_000;
 /** Sequences that one call looks back over, at most: then the reader asks again from there. */
 const MOST_SEQUENCES = 500_000;
 
-const text = new TextDecoder();
-
 /**
  * Verdicts and events, newest first. The server looks for each filter by itself, so what is not asked for costs little.
  * `next`, where there is more: what goes into `before`. There may be none on a page that has a `next`.
@@ -90,11 +88,12 @@ export async function readWindow(
         stream,
         filter,
         start: () => ({ from: 'seq', seq: Math.max(1, last + 1) }),
-        onMessage: ({ seq, subject, data }) => {
+        onMessage: (m) => {
+          const { seq, subject } = m;
           if (seq >= end) return resolve();
           last = seq;
           try {
-            found.push({ seq, subject, value: JSON.parse(text.decode(data)) as unknown });
+            found.push({ seq, subject, value: JSON.parse(m.text) as unknown });
           } catch (err) {
             link.log.warn({ err, subject, seq }, 'an event that is not JSON is left out');
           }

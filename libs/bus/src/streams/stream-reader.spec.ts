@@ -7,7 +7,7 @@ import { systemRandom } from '../system/system-random.js';
 import { silentLog } from '../ports/types.js';
 import { StreamReader } from './stream-reader.js';
 
-const message = (seq: number): ReadMessage => ({ subject: 's', seq, data: new Uint8Array(), headers: {} });
+const message = (seq: number): ReadMessage => ({ subject: 's', seq, text: '', headers: {} });
 const turns = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a reader of a stream, on ports that are played by hand', () => {

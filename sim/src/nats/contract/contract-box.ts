@@ -9,7 +9,6 @@ import type {
 import type { ContractClient, ContractWorld } from './contract-world.js';
 
 export const ns = (ms: number): number => ms * 1_000_000;
-const decoder = new TextDecoder();
 
 interface PutOptions {
   expect?: number;
@@ -99,7 +98,7 @@ export class ContractBox {
         filter: o.filter ?? `${box}.>`,
         start,
         onMessage: (m) => {
-          told.push(`${m.subject.slice(box.length + 1)}=${decoder.decode(m.data)}`);
+          told.push(`${m.subject.slice(box.length + 1)}=${m.text}`);
           seqs.push(m.seq);
           return o.hold?.(m);
         },
