@@ -46,6 +46,14 @@ describe('a report from the wire', () => {
     ]);
   });
 
+  it('is read once for all who hear it, and anew where another came between', () => {
+    const text = JSON.stringify(good);
+    const read = parseReport(text);
+    expect(parseReport(`${text} `.trim())).toBe(read);
+    expect(parseReport(JSON.stringify({ ...good, seq: good.seq + 1 }))?.seq).toBe(good.seq + 1);
+    expect(parseReport(text)).toEqual(read);
+  });
+
   it('keeps its votes beside words and figures that are off, and all evidence among them', () => {
     const duplicate = good.health.warnings![0]!;
     const long = `workloads: ${'x'.repeat(5000)}`;

@@ -96,14 +96,14 @@ export const contracts: readonly Mutant[] = [
   {
     name: 'a broken report is read',
     file: 'libs/contracts/src/wire/report.ts',
-    symbol: 'parseReport',
+    symbol: 'readReport',
     operation: { replace: 'links.length !== networks.length', with: 'links.length > 99' },
     specs: ['apps/agent/src/fuzz.spec.ts'],
   },
   {
     name: 'what a lister prints takes its node’s vote',
     file: 'libs/contracts/src/wire/report.ts',
-    symbol: 'parseReport',
+    symbol: 'readReport',
     operation: {
       replace: 'leaveOutBroken(r as Report)',
       with: 'if (r.workloads !== undefined && !isRunningList(r.workloads)) return undefined',
