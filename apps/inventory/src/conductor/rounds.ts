@@ -43,9 +43,15 @@ export class Rounds {
   private begin(): void {
     this.again = false;
     this.begunAt = this.clock.monotonicMs();
-    this.running = this.run().finally(() => {
+    this.running = this.runOnce();
+  }
+
+  private async runOnce(): Promise<void> {
+    try {
+      await this.run();
+    } finally {
       this.running = undefined;
       if (this.again) this.wake();
-    });
+    }
   }
 }

@@ -51,6 +51,7 @@ export class PermitService {
    * is nothing to write.
    */
   async keep(check: () => void, checkpoint: boolean): Promise<void> {
+    if (!checkpoint && this.facts.isCalm()) return;
     const due = (current: Parameters<typeof keepPermits>[0]): ReturnType<typeof keepPermits> => {
       const look = this.look();
       if (look === undefined) return undefined;

@@ -43,6 +43,8 @@ export interface MovePlan {
  */
 export function decideMoves(f: MoveFacts): MovePlan {
   const plan: MovePlan = { begin: [], release: [], stuck: new Map() };
+  // Most rounds: nobody leaves, nothing is under way, and all that was started runs.
+  if (f.leaving.size === 0 && !f.workloads.some((w) => w.move !== undefined || isFailing(w))) return plan;
   const stuck = (node: string, why: string): void => void plan.stuck.set(node, [...(plan.stuck.get(node) ?? []), why]);
   const moving = f.workloads.filter((w) => w.move !== undefined);
   for (const w of moving) {

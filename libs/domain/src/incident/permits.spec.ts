@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { brakeLimit, capLimit, defaultStorm, type Permits } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { decidePermit, permitKey, type PermitRequest } from './permits.js';
+import { decidePermit, isCalm, keepPermits, permitKey, type PermitRequest } from './permits.js';
 
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
   incident: `i${n}`,
@@ -61,6 +61,56 @@ describe('permits', () => {
       given.push(n);
     }
     expect(given.slice(0, 4)).toEqual([0, 1, 2, 9]);
+  });
+
+  it('are not written where all is calm', () => {
+    const some = fc.constantFrom<string[][]>([], [], ['n-1'], ['n-1', 'n-2', 'n-3']);
+    const ms = fc.integer({ min: 0, max: 700_000 });
+    let calm = 0;
+    fc.assert(
+      fc.property(
+        fc.record({
+          silent: some,
+          open: some,
+          granted: some,
+          tripped: some,
+          forMs: ms,
+          calmMs: ms,
+          ended: fc.boolean(),
+        }),
+        ({ silent, open, granted, tripped, forMs, calmMs, ended }) => {
+          const permits: Permits = {
+            granted: granted.map((node) => ({ incident: `i-${node}`, node, at: 1 })),
+            trips: tripped.map((node) => ({ id: `s-${node}`, cause: 'brake', at: 1, members: { [node]: {} } })),
+          };
+          const is = isCalm({ permits, open: open.length > 0, blindnessEnded: ended, silent: () => silent.length });
+          if (!is) return;
+          calm += 1;
+          const { storm } = request(1, 5);
+          const look = request(1, 5, {
+            open: new Set(open.map((node) => `i-${node}`)),
+            ageMs: () => forMs,
+            storm: {
+              ...storm,
+              silent: silent.map((node) => ({ node, domain: 'd', forMs })),
+              unrecovered: open,
+              latch: {
+                trips: permits.trips ?? [],
+                state: (node) => (silent.includes(node) ? 'rest' : 'up'),
+                sees: true,
+                settling: false,
+                calmMs: () => calmMs,
+                commanded: new Set(),
+                blindness: ended ? { epoch: 1, seq: 1, silent } : undefined,
+                wallNow: 1,
+              },
+            },
+          });
+          expect(keepPermits(permits, look)).toBeUndefined();
+        },
+      ),
+    );
+    expect(calm).toBeGreaterThan(0);
   });
 
   it('keep to the limits of the settings', () => {

@@ -41,6 +41,25 @@ export type PermitDecision =
 
 const permitGates = ['BRAKE', 'DOMAIN', 'CAP', 'FLAPPING'] as const;
 
+/** What a look at the fleet rests on, as far as it tells whether there is anything to count. */
+export interface CalmFacts {
+  permits: Permits | undefined;
+  /** Some incident is open. */
+  open: boolean;
+  /** A blindness has just ended. */
+  blindnessEnded: boolean;
+  /** Members that are silent as of now; asked last. */
+  silent(): number;
+}
+
+/** Nobody is in trouble and nothing stands: {@link keepPermits} has nothing to write, but for the ages of a checkpoint. */
+export const isCalm = ({ permits, open, blindnessEnded, silent }: CalmFacts): boolean =>
+  !open &&
+  !blindnessEnded &&
+  (permits?.granted.length ?? 0) === 0 &&
+  (permits?.trips?.length ?? 0) === 0 &&
+  silent() === 0;
+
 /** The record after a look at the fleet: storms stepped, old permits pruned. Undefined: there is nothing to write. */
 export function keepPermits(current: Permits | undefined, l: PermitsLook): Permits | undefined {
   const { next, changed } = looked(current, l);

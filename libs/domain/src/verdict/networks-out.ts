@@ -47,8 +47,9 @@ export const isSilentOn = (n: Pick<NodeRecord, 'verdict'>, network: string): boo
 
 /** Networks that are silent for most of the members that have them, by their verdicts: no node's own trouble. */
 export function networksDown(nodes: readonly NodeRecord[]): Set<string> {
-  const members = nodes.filter(isMember);
   // Most fleets have none, and this is asked several times a second.
+  if (!nodes.some((n) => isDegraded(n) && isMember(n))) return new Set();
+  const members = nodes.filter(isMember);
   const silent = new Set(members.filter(isDegraded).flatMap((n) => n.verdict?.networks ?? []));
   return new Set(
     [...silent].filter((network) => {
