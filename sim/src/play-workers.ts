@@ -13,7 +13,7 @@ const AT_A_TIME = 8;
  * A history is one thread that waits for nothing. The collector's and the compiler's own threads only take the cores
  * from other workers, and a larger nursery spares most of what they do: together a sixth of the time.
  */
-const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=32', '--min-semi-space-size=32'];
+const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=64', '--min-semi-space-size=64'];
 
 export const coresAtHand = (): number => availableParallelism();
 

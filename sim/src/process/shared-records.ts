@@ -18,6 +18,6 @@ export function sharedRecords(): (bucket: BucketName, key: string, stored: strin
 
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
-  for (const inner of Object.values(value)) frozen(inner);
+  for (const name in value) frozen(value[name]);
   return Object.freeze(value);
 }
