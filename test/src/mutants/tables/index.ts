@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 171,
-  fence: 118,
+  fence: 119,
   keys: 73,
   lease: 35,
   recover: 74,
@@ -48,7 +48,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 33,
-  storm: 16,
+  storm: 20,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -117,4 +117,32 @@ export const storm: readonly Mutant[] = [
     operation: { replace: '{ base: said, since: now }', with: '{ base: 0, since: now }' },
     specs: trips,
   },
+  {
+    name: 'all is calm while nodes are silent',
+    file: 'libs/domain/src/incident/permits.ts',
+    symbol: 'isCalm',
+    operation: { operand: 'silent() === 0' },
+    specs: ['libs/domain/src/incident/permits.spec.ts'],
+  },
+  {
+    name: 'all is calm while a storm stands',
+    file: 'libs/domain/src/incident/permits.ts',
+    symbol: 'isCalm',
+    operation: { operand: '(permits?.trips?.length ?? 0) === 0' },
+    specs: ['libs/domain/src/incident/permits.spec.ts'],
+  },
+  {
+    name: 'all is calm while a permit is held',
+    file: 'libs/domain/src/incident/permits.ts',
+    symbol: 'isCalm',
+    operation: { operand: '(permits?.granted.length ?? 0) === 0' },
+    specs: ['libs/domain/src/incident/permits.spec.ts'],
+  },
+  {
+    name: 'all is calm as a blindness ends',
+    file: 'libs/domain/src/incident/permits.ts',
+    symbol: 'isCalm',
+    operation: { operand: '!blindnessEnded' },
+    specs: ['libs/domain/src/incident/permits.spec.ts'],
+  },
 ];
