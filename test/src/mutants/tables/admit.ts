@@ -341,4 +341,18 @@ export const admit: readonly Mutant[] = [
     },
     specs: ['apps/inventory/src/operations/admission.spec.ts'],
   },
+  {
+    name: 'an edit that was decided is given up',
+    file: 'apps/inventory/src/plan/edit-forward.ts',
+    symbol: 'editForward',
+    operation: { operand: '!decided.includes(edit)' },
+    specs: ['apps/inventory/src/plan/edit-forward.spec.ts'],
+  },
+  {
+    name: 'an edit is given up while its replica decides it',
+    file: 'apps/inventory/src/plan/edit-forward.ts',
+    symbol: 'editForward',
+    operation: { operand: 'ages.of(edit) >= UNDECIDED_MS' },
+    specs: ['apps/inventory/src/plan/edit-forward.spec.ts'],
+  },
 ];

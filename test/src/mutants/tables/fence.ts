@@ -687,4 +687,11 @@ export const fence: readonly Mutant[] = [
     operation: { operand: "r.job.kind !== 'check'" },
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],
   },
+  {
+    name: 'an order to the power lapses in the place of another',
+    file: 'apps/inventory/src/plan/power-orders.ts',
+    symbol: 'end',
+    operation: { replace: 'lapsed(now, order)', with: 'lapsed(now, now.order ?? order)' },
+    specs: ['apps/inventory/src/plan/power-orders.spec.ts'],
+  },
 ];

@@ -38,11 +38,11 @@ const tables: Record<string, readonly Mutant[]> = {
 
 /** How many an area has at least. It is raised with each mutant that comes, and never lowered. */
 export const FLOORS: Record<string, number> = {
-  admit: 46,
+  admit: 48,
   detect: 171,
   fence: 119,
   keys: 73,
-  lease: 35,
+  lease: 36,
   recover: 74,
   return: 84,
   secrets: 49,

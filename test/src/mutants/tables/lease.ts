@@ -276,4 +276,11 @@ export const lease: readonly Mutant[] = [
     },
     specs: ['sim/src/hands/hands.spec.ts'],
   },
+  {
+    name: 'a token that is behind is called over through a gap in the records',
+    file: 'apps/inventory/src/plan/token-guard.ts',
+    symbol: 'tokenGuard',
+    operation: { operand: 'incidents.live' },
+    specs: ['apps/inventory/src/plan/token-guard.spec.ts'],
+  },
 ];

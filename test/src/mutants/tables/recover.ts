@@ -537,4 +537,11 @@ export const recover: readonly Mutant[] = [
     operation: { replace: 'gated ?? (await hasGate(name))', with: 'gated ?? true' },
     specs: ['apps/agent/src/workload/start-gate.spec.ts'],
   },
+  {
+    name: 'work without a start gate is over through a gap in the view of the nodes',
+    file: 'apps/inventory/src/plan/start-gates.ts',
+    symbol: 'startGates',
+    operation: { row: 'isKnown: ({ nodes }) => nodes.live' },
+    specs: ['apps/inventory/src/plan/start-gates.spec.ts'],
+  },
 ];
