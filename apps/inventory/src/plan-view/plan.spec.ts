@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IncidentRecord, PlanItem, PlanView, WorkloadRecord } from '#contracts';
+import type { IncidentRecord, PlanItem, PlanView } from '#contracts';
 import { POWER_QUARANTINE_MS } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -21,12 +21,6 @@ describe('what the conductor would do next', () => {
     fleet.bus.call('inventory.plan', node === undefined ? {} : { node });
   const item = (what: string, fits: (i: PlanItem) => boolean, node?: string): Promise<PlanItem> =>
     until(async () => (await plan(node)).items.find(fits), what);
-  const runs = async (name: string, on: string): Promise<void> => {
-    fleet.run(on, name, 1);
-    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload: { node: on } });
-    const seen = async () => (await fleet.bus.bucket<WorkloadRecord>('workloads').get(name))?.value.boot;
-    await until(seen, `${name} seen on ${on}`);
-  };
 
   it('is nothing while all is well, and refuses a node that is not known', async () => {
     expect(await plan()).toMatchObject({ conductor: 'inventory-1', mode: 'enforce', items: [] });
@@ -34,7 +28,7 @@ describe('what the conductor would do next', () => {
   });
 
   it('is in mode observe what would be done in mode enforce, and where the work would go', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'observe' });
     await fleet.die('n-1');
     const would = await item('the plan for n-1', (i) => i.about === 'incident' && i.does === 'would', 'n-1');

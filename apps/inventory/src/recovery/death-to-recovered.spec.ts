@@ -61,13 +61,6 @@ describe('inventory, from a death to the node back', () => {
       `alarm ${code}`,
     );
 
-  /** A workload that runs on a node, and is known to. */
-  const runs = async (name: string, on: string, o: object = {}): Promise<void> => {
-    fleet.run(on, name, 1);
-    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload: { node: on, ...o } });
-    await until(async () => (await workload(name)).boot, `${name} seen on ${on}`);
-  };
-
   /** The fencing leader's part: power proven off. */
   const proveOff = async (name: string): Promise<void> => {
     const i = await phase(name, 'fencing');
@@ -181,7 +174,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('fences, recovers on another node, wants the power on again and closes when the node is back', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     await fleet.die('n-1');
     const fencing = await phase('n-1', 'fencing');
     expect(fencing.gates.every((g) => g.pass)).toBe(true);
@@ -322,7 +315,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('moves a workload on when its new node dies during the recovery, and starts it once', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     await fleet.die('n-1');
     await proveOff('n-1');
     const first = await recoverJob();
@@ -342,7 +335,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('corrects the registry instead of starting what an operator has moved by hand', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     fleet.run('n-4', 'db', 1);
     await fleet.die('n-1');
     await proveOff('n-1');
@@ -352,8 +345,8 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('keeps stopped workloads stopped and tells of those that find no room', async () => {
-    await runs('web', 'n-1');
-    await runs('big', 'n-1', { hostGroup: 'nowhere' });
+    await served.runs('web', 'n-1');
+    await served.runs('big', 'n-1', { hostGroup: 'nowhere' });
     await fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'web', workload: { desired: 'stopped' } });
     await fleet.die('n-1');
     await proveOff('n-1');
@@ -373,7 +366,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('does not start before every node in service has said what it runs', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     const mute = (on: boolean): void => {
       const original = fleet.bus.publish.bind(fleet.bus);
       fleet.bus.publish = on ? (s, v) => (s === Subjects.report('n-5') ? undefined : original(s, v)) : original;
@@ -393,7 +386,7 @@ describe('inventory, from a death to the node back', () => {
     await fleet.bus
       .bucket<NodeRecord>('nodes')
       .mutate('n-2', (c) => c && { ...c.value, provisioned: { checksum: 'c', at: 1, job: 'j' } });
-    await runs('db', 'n-2');
+    await served.runs('db', 'n-2');
     await fleet.boot('n-2');
     await until(async () => (await workload('db')).held, 'db is lost and held');
     const early = await askGate('n-2', 'db');
@@ -426,7 +419,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('moves them when the check takes longer, after which their old node starts them no more', async () => {
-    await runs('db', 'n-2');
+    await served.runs('db', 'n-2');
     await fleet.boot('n-2');
     const job = await until(
       async () => (await jobs()).find((j) => j.kind === 'recover' && j.status === 'Queued'),
@@ -451,7 +444,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('is carried on by another replica when the conductor stops in the middle', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     const succeed = await served.join();
     await fleet.die('n-1');
     await proveOff('n-1');
@@ -462,7 +455,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it("takes an operator's word for the proof, says so when it was wrong, and refuses it while the node is heard", async () => {
-    await runs('db', 'n-4');
+    await served.runs('db', 'n-4');
     await fleet.bus.bucket<NodeRecord>('nodes').mutate('n-2', (c) => c && { ...c.value, powerLevels: [] });
     await fleet.die('n-2');
     expect((await phase('n-2', 'suppressed')).gate).toBe('NOT_FENCEABLE');
@@ -539,7 +532,7 @@ describe('inventory, from a death to the node back', () => {
   });
 
   it('treats a node that stays DEGRADED as DOWN where the policy says so, and holds it as long as it is heard', async () => {
-    await runs('db', 'n-1');
+    await served.runs('db', 'n-1');
     await fleet.bus.call('inventory.settings.patch', {
       by: 'eve',
       patch: { degraded: { policy: 'down', after: 200 } },

@@ -19,11 +19,6 @@ describe('work that was lost with reboots', () => {
 
   const workload = async (name: string): Promise<WorkloadRecord> =>
     (await fleet.bus.bucket<WorkloadRecord>('workloads').get(name))?.value as WorkloadRecord;
-  const runs = async (name: string, on: string): Promise<void> => {
-    fleet.run(on, name, 1);
-    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload: { node: on } });
-    await until(async () => (await workload(name)).boot, `${name} seen on ${on}`);
-  };
   const pass = async (node: string): Promise<void> => {
     const check = await until(
       async () =>
@@ -50,7 +45,7 @@ describe('work that was lost with reboots', () => {
         .bucket<{ provisioned?: object }>('nodes')
         .mutate(node, (c) => c && { ...c.value, provisioned: { checksum: 'c', at: 1, job: 'j' } });
     const lost = ['a', 'b', 'c'];
-    for (const name of lost) await runs(name, 'n-1');
+    for (const name of lost) await served.runs(name, 'n-1');
     for (const node of nodes.slice(0, 4)) await fleet.boot(node);
     const held = await until(
       async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { defaultFencing, type Clock } from '#contracts';
+import { defaultFencing, type Clock, type RpcRequest, type WorkloadRecord } from '#contracts';
 import { Bus } from '#bus';
 import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
@@ -31,6 +31,18 @@ export class ServedFleet {
       'fleet in service',
     );
     return served;
+  }
+
+  /** A workload that runs on a node, and is known to. */
+  async runs(
+    name: string,
+    on: string,
+    o: Partial<RpcRequest<'inventory.workloads.put'>['workload']> = {},
+  ): Promise<void> {
+    this.fleet.run(on, name, 1);
+    await this.fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload: { node: on, ...o } });
+    const workloads = this.fleet.bus.bucket<WorkloadRecord>('workloads');
+    await until(async () => (await workloads.get(name))?.value.boot, `${name} seen on ${on}`);
   }
 
   /** Another replica joins; with what is returned the first one goes, and this one stays. */
