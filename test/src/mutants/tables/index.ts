@@ -40,10 +40,10 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 48,
   detect: 171,
-  fence: 119,
+  fence: 120,
   keys: 73,
   lease: 36,
-  recover: 74,
+  recover: 75,
   return: 84,
   secrets: 49,
   services: 20,
