@@ -27,7 +27,7 @@ import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from '../ages/checkpointed-ages.js';
-import { calmKey, incidentKey, isCalm, permitKey, tripKey } from '#domain/incident/permits.js';
+import { calmKey, incidentKey, nothingToKeep, permitKey, tripKey } from '#domain/incident/permits.js';
 import { candidates, type Grant, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';
 import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
@@ -157,13 +157,13 @@ export class GateFactsService implements OnModuleInit {
     };
   }
 
-  /** As {@link isCalm}; false while any view has a gap. What {@link storm} keeps the ages of is seen all the same. */
-  isCalm(): boolean {
+  /** As {@link nothingToKeep}; false while any view has a gap. What {@link storm} keeps the ages of is seen all the same. */
+  nothingToKeep(): boolean {
     const { nodes, incidents, permits } = this.store;
     if (!nodes.view.live || !incidents.view.live || !permits.view.live) return false;
     if (permits.view.unreadable.has(PERMITS_KEY)) return false;
     this.keepAges();
-    return isCalm({
+    return nothingToKeep({
       permits: permits.view.get(PERMITS_KEY)?.value,
       open: incidents.view.entries().some((e) => isOpenIncident(e.value)),
       blindnessEnded: this.detector.blindnessEnded !== undefined,

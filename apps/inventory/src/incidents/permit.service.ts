@@ -51,7 +51,7 @@ export class PermitService {
    * is nothing to write.
    */
   async keep(check: () => void, checkpoint: boolean): Promise<void> {
-    if (!checkpoint && this.facts.isCalm()) return;
+    if (!checkpoint && this.facts.nothingToKeep()) return;
     const due = (current: Parameters<typeof keepPermits>[0]): ReturnType<typeof keepPermits> => {
       const look = this.look();
       if (look === undefined) return undefined;

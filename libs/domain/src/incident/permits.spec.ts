@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { brakeLimit, capLimit, defaultStorm, type Permits } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { decidePermit, isCalm, keepPermits, permitKey, type PermitRequest } from './permits.js';
+import { decidePermit, nothingToKeep, keepPermits, permitKey, type PermitRequest } from './permits.js';
 
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
   incident: `i${n}`,
@@ -83,7 +83,12 @@ describe('permits', () => {
             granted: granted.map((node) => ({ incident: `i-${node}`, node, at: 1 })),
             trips: tripped.map((node) => ({ id: `s-${node}`, cause: 'brake', at: 1, members: { [node]: {} } })),
           };
-          const is = isCalm({ permits, open: open.length > 0, blindnessEnded: ended, silent: () => silent.length });
+          const is = nothingToKeep({
+            permits,
+            open: open.length > 0,
+            blindnessEnded: ended,
+            silent: () => silent.length,
+          });
           if (!is) return;
           calm += 1;
           const { storm } = request(1, 5);

@@ -42,18 +42,18 @@ export type PermitDecision =
 const permitGates = ['BRAKE', 'DOMAIN', 'CAP', 'FLAPPING'] as const;
 
 /** What a look at the fleet rests on, as far as it tells whether there is anything to count. */
-export interface CalmFacts {
+export interface KeepFacts {
   permits: Permits | undefined;
   /** Some incident is open. */
   open: boolean;
   /** A blindness has just ended. */
   blindnessEnded: boolean;
   /** Members that are silent as of now; asked last. */
-  silent(): number;
+  silent: () => number;
 }
 
 /** Nobody is in trouble and nothing stands: {@link keepPermits} has nothing to write, but for the ages of a checkpoint. */
-export const isCalm = ({ permits, open, blindnessEnded, silent }: CalmFacts): boolean =>
+export const nothingToKeep = ({ permits, open, blindnessEnded, silent }: KeepFacts): boolean =>
   !open &&
   !blindnessEnded &&
   (permits?.granted.length ?? 0) === 0 &&
