@@ -42,8 +42,6 @@ export interface Named<History> {
   history: History;
   /** What it shows, in a sentence. */
   shows: string;
-  /** A fault that is known and not mended: these rules are broken in it. Absent: none may be. */
-  knownRed?: string[];
 }
 
 /** What one simulation is made of. */

@@ -71,8 +71,7 @@ async function sweepAll<H extends Seeded, N extends Named<H>>(
   const { named: all, namedSeed } = player.play;
   if (values.histories !== undefined) throw usageError();
   const every = Math.max(1, whole(values.every, 1));
-  // A history in which a known fault shows is no ground for a sweep: it is red without a crash.
-  const names = values.sweep === 'all' ? Object.keys(all).filter((n) => !all[n]?.knownRed) : [values.sweep ?? ''];
+  const names = values.sweep === 'all' ? Object.keys(all) : [values.sweep ?? ''];
   const hashed = new EventHash();
   const seed = values.seed ?? (names.length === 1 ? namedOf(player, names[0]).history.seed : namedSeed);
   const total: PlaySummary = { histories: 0, seed: Number(seed), violations: [], probes: {}, hash: '' };

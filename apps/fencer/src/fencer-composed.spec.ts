@@ -14,7 +14,7 @@ import { aNode } from '#contracts/testing/a-node.js';
 import { Fencer } from './fencer.js';
 import type { OwnHost } from './fencing/own-host.js';
 import { BmcQueue, Urgency } from './power/bmc-queue.js';
-import type { PowerControl, TimedOutcome } from './power/power-control.js';
+import type { IdentifyingPower, TimedOutcome } from './power/power-control.js';
 import { incidentWhere, openFencingIncident } from './testing/fencing-incident.js';
 
 const NODE = 'n1-s1';
@@ -46,7 +46,10 @@ class PlayedChassis {
 
   constructor(private readonly bus: Bus) {}
 
-  reachedBy = (fencer: string): PowerControl => ({ run: (d, verb) => this.command(fencer, d, verb) });
+  reachedBy = (fencer: string): IdentifyingPower => ({
+    run: (d, verb) => this.command(fencer, d, verb),
+    identify: () => Promise.resolve({ seen: {} }),
+  });
 
   private async command(by: string, _device: PowerDevice, verb: string): Promise<TimedOutcome> {
     const incident = await this.bus.bucket<IncidentRecord>('incidents').get(NODE);

@@ -14,6 +14,7 @@ import {
   defaultSettings,
   devicesMark,
   FencingNumbers,
+  identityBasis,
   MusterError,
   SEALED,
   SETTINGS_KEY,
@@ -166,6 +167,49 @@ describe('fencer', () => {
     const { devices } = await bus.call('fencer.power.read', { node: NODE }, { timeoutMs: 10_000 });
     expect(devices).toMatchObject([{ power: 'unknown', code: 'CONFIG_INVALID' }]);
     expect(bmc.log()).toEqual([]);
+  });
+
+  describe('with a BMC that was proven to be its node’s own', () => {
+    const GUID = '00112233445566778899aabbccddee01';
+    /** The node is registered with a BMC that says this, and was proven by its own GUID. */
+    async function putProven(says: string): Promise<void> {
+      await bmc.stop();
+      bmc = await startBmc('bmc', says);
+      await putNode([[bmc.device]]);
+      const basis = identityBasis(bmc.device);
+      const powerIdentity = { bmc: { result: 'proven', by: 'guid', at: 1, seen: { guid: GUID }, basis } } as const;
+      await bus.bucket<NodeRecord>('nodes').mutate(NODE, (now) => now && { ...now.value, powerIdentity });
+    }
+
+    it('powers off the one that says so again', async () => {
+      await putProven(GUID);
+      await startFencer();
+      await openIncident();
+      expect(await incidentWhere((x) => x.phase !== 'fencing')).toMatchObject({ phase: 'fenced' });
+      expect(bmc.log()).toEqual(['get power', 'set power 0', 'get power', 'get power']);
+    });
+
+    it.each([
+      ['on', 'does not say who it is', '0'.repeat(32), 'IDENTITY_UNREAD'],
+      ['off', 'does not say who it is', '0'.repeat(32), 'IDENTITY_UNREAD'],
+      ['on', 'says that it is another', '00112233445566778899aabbccddee02', 'IDENTITY_MISMATCH'],
+      ['off', 'says that it is another', '00112233445566778899aabbccddee02', 'IDENTITY_MISMATCH'],
+    ] as const)(
+      'gives nothing to one that is %s and %s, and takes nothing that it says for proof',
+      async (power, _what, says, code) => {
+        hurried();
+        await putProven(says);
+        bmc.setPower(power);
+        await startFencer();
+        await openIncident();
+        const i = await incidentWhere((x) => x.phase !== 'fencing');
+        expect(i.phase).toBe('failed');
+        expect(i.steps.at(-1)?.detail).toContain(code);
+        expect(i.commands.filter((c) => c.verb !== 'status')).toEqual([]);
+        expect(writes()).toEqual([]);
+        expect(bmc.power()).toBe(power);
+      },
+    );
   });
 
   it('orders nothing while inventory says no, and nothing after a cancel', async () => {

@@ -85,7 +85,6 @@ export interface FleetHistory {
 export const BEGUN_MS = 15_000;
 
 const HOUR_MS = 3_600_000;
-const UNREADABLE: readonly BmcMood[] = ['unreadable', 'mute', 'dead'];
 
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
@@ -137,17 +136,21 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.push(...drawRest(diceOf(seed, `rest ${index}`), h));
   h.events.sort((a, b) => a.at - b.at);
   const wires = drawWires(diceOf(seed, `wires ${index}`), h.nodes);
-  return { ...h, ...wires, events: h.events.map((e) => readable(e, wires.wires)) };
+  h.events.push(...drawNameless(diceOf(seed, `nameless ${index}`), h, wires.tellGuid));
+  h.events.sort((a, b) => a.at - b.at);
+  return { ...h, ...wires };
 }
 
-/**
- * A device that reaches another machine and cannot be read just then counts as what it was: that is known, and played by
- * `bmcs-swapped-unreadable` alone. Here the BMCs of those machines can be read.
- */
-function readable(e: FleetEvent, wires: FleetHistory['wires']): FleetEvent {
-  if (e.kind === 'after') return { ...e, does: readable(e.does, wires) };
-  const isWired = e.kind === 'bmc' && Object.entries(wires).some((ends) => ends.includes(e.node));
-  return isWired && UNREADABLE.includes(e.mood) ? { ...e, mood: 'slow' } : e;
+/** Some of the BMCs that say whose they are do not for a while. */
+function drawNameless(dice: Dice, h: FleetHistory, tellGuid: readonly string[]): FleetEvent[] {
+  return tellGuid.flatMap((node): FleetEvent[] => {
+    if (!dice.chance(0.15)) return [];
+    const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS);
+    return [
+      { kind: 'bmc', at, node, mood: 'nameless' },
+      { kind: 'bmc', at: Math.min(h.quietFrom, at + 10_000 + dice.roll() * 40_000), node, mood: 'well' },
+    ];
+  });
 }
 
 /** What comes in few histories, and beside all else. */

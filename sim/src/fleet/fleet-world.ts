@@ -3,7 +3,6 @@ import {
   defaultFencing,
   defaultStorm,
   drilledIdentity,
-  identityBasis,
   FencingNumbers,
   type NodeRecord,
   type PowerIdentity,
@@ -15,7 +14,7 @@ import type { Dice } from '#contracts/testing/dice.js';
 import type { Bus } from '#bus';
 import { Bmc } from '../hands/bmc.js';
 import { Chassis } from '../hands/chassis.js';
-import { deviceOf, HandsPrograms, placeOf } from '../hands/hands-programs.js';
+import { deviceOf, HandsPrograms, placeOf, provenByGuid } from '../hands/hands-programs.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { CALM, PlayedFaults } from '../nats/played-faults.js';
 import { PlayedServer, type Sender } from '../nats/played-server.js';
@@ -241,10 +240,7 @@ export class FleetWorld implements PlayWorld {
     for (const [i, name] of history.nodes.entries()) {
       const device = deviceOf(name, i);
       const guid = history.tellGuid.includes(name) ? this.chassis.get(name)?.guid : undefined;
-      const identity: PowerIdentity =
-        guid === undefined
-          ? drilledIdentity({}, device, 1)
-          : { result: 'proven', by: 'guid', at: 1, seen: { guid }, basis: identityBasis(device) };
+      const identity: PowerIdentity = guid === undefined ? drilledIdentity({}, device, 1) : provenByGuid(device, guid);
       const node: NodeRecord = aNode(name, {
         failureDomain: `rack-${i}`,
         hostGroup: 'service-worker',

@@ -1,11 +1,8 @@
 import type { IncidentPhase } from '#contracts';
 import type { Named } from '../play.js';
 import { quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
-import type { FleetRule } from './fleet-oracle.js';
 
-export interface NamedFleet extends Named<FleetHistory> {
-  knownRed?: FleetRule[];
-}
+export type NamedFleet = Named<FleetHistory>;
 
 /** Of the first; the others count on from it. */
 export const FLEET_SEED = 11;
@@ -64,14 +61,38 @@ export const namedFleets: Record<string, NamedFleet> = {
     }),
   },
   'bmcs-swapped-unreadable': {
-    shows: 'the same while the BMC can be read by nobody: it counts as what it was, and another machine is powered off',
-    knownRed: ['wrong-machine', 'false-proof', 'unproven-start'],
+    shows: 'the same while the BMC can be read by nobody: it is not used before it has said who it is',
     history: quietFleet('bmcs-swapped-unreadable', FLEET_SEED + 49, {
       ...swapped,
       events: [
         { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'unreadable' },
         death,
         { kind: 'bmc', at: 35_000, node: 'n-2', mood: 'well' },
+      ],
+      quietFrom: 50_000,
+    }),
+  },
+  'bmcs-swapped-nameless': {
+    shows: 'the same while the BMC answers all but who it is, until after the fencing has failed',
+    history: quietFleet('bmcs-swapped-nameless', FLEET_SEED + 50, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'nameless' },
+        death,
+        { kind: 'bmc', at: 48_000, node: 'n-2', mood: 'well' },
+      ],
+      quietFrom: 65_000,
+    }),
+  },
+  'bmc-nameless': {
+    shows: 'a machine dies whose own BMC does not say who it is: it is powered off as soon as it does',
+    history: quietFleet('bmc-nameless', FLEET_SEED + 51, {
+      tellGuid: ['n-1'],
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'nameless' },
+        death,
+        { kind: 'bmc', at: 30_000, node: 'n-1', mood: 'well' },
       ],
       quietFrom: 50_000,
     }),

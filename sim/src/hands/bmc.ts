@@ -21,6 +21,8 @@ export type BmcMood =
   | 'picky'
   /** Answers every read with an error. */
   | 'unreadable'
+  /** Does and answers all that it is asked, but who it is. */
+  | 'nameless'
   /** Neither hears nor answers. */
   | 'dead';
 

@@ -42,6 +42,8 @@ export interface HandsHistory {
   provisioners: string[];
   /** Processes that do nothing but contend for one lease. */
   contenders: string[];
+  /** Nodes whose BMC says whose it is, and was proven by that. */
+  tellGuid: readonly string[];
   events: HandsEvent[];
   /** When the last fault is over, ms. */
   quietFrom: number;
@@ -66,6 +68,7 @@ export function quietHistory(name: string, seed: number, o: Partial<HandsHistory
     fencers: names('fencer', 2),
     provisioners: names('provisioner', 2),
     contenders: [],
+    tellGuid: [],
     events: [],
     quietFrom: 60_000,
     lostAnswers: 0,
@@ -91,8 +94,23 @@ export function drawHands(seed: number, index: number): HandsHistory {
   });
   const many = 3 + dice.below(10);
   for (let i = 0; i < many; i++) h.events.push(...drawEvents(dice, h));
+  const tellGuid = drawIdentities(diceOf(seed, `identities ${index}`), h);
   h.events.sort((a, b) => a.at - b.at);
-  return h;
+  return { ...h, tellGuid };
+}
+
+/** Half of the BMCs say whose they are, and some of these do not for a while. */
+function drawIdentities(dice: Dice, h: HandsHistory): string[] {
+  const tellGuid = h.nodes.filter(() => dice.chance(0.5));
+  for (const node of tellGuid) {
+    if (!dice.chance(0.3)) continue;
+    const at = 6_000 + dice.roll() * (h.quietFrom - 6_000);
+    h.events.push(
+      { kind: 'bmc', at, node, mood: 'nameless' },
+      { kind: 'bmc', at: Math.min(h.quietFrom, at + dice.roll() * 40_000), node, mood: 'well' },
+    );
+  }
+  return tellGuid;
 }
 
 function drawEvents(dice: Dice, h: HandsHistory): HandsEvent[] {

@@ -1,6 +1,7 @@
-import type { IncidentRecord, JobRecord, PowerCommand } from '#contracts';
+import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand } from '#contracts';
 import { isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
+import { asksWho, IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
 import type { Chassis } from './chassis.js';
 import type { GuardEnd } from './played-guard.js';
 import type { ReadOutcome, SentCommand } from './played-power.js';
@@ -18,6 +19,7 @@ export const HandsRules = {
   'token-back': 'a token never goes back',
   'no-intent': 'no command reaches a BMC that no intent of its fencer and epoch names',
   'wrong-machine': 'no command but a read is given to a device that switches another machine',
+  'unread-off': 'no off is given to a device that was proven, unless it has said who it is shortly before',
   'two-fencers': 'no command of an earlier epoch leaves once a later one has begun',
   'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
   'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
@@ -104,6 +106,10 @@ export class HandsOracle<More extends string = never> {
   private readonly reads = new Map<string, Map<string, ReadOutcome[]>>();
   /** Fencers and jobs: when the guard last ended a command, or a playbook, of it. */
   private readonly cutAt = new Map<string, number>();
+  /** Nodes whose device was proven by what it says of itself. */
+  private readonly askWho = new Set<string>();
+  /** Node → when its own device was last asked who it is, and said so. */
+  private readonly identifiedAt = new Map<string, number>();
   private readonly livesSince = new Map<string, number>();
   private readonly orderedOn = new Map<string, number>();
   /** By the device: not by the word of a person. */
@@ -134,6 +140,12 @@ export class HandsOracle<More extends string = never> {
     if (bucket === 'incidents') this.incidentStored(key, JSON.parse(text) as IncidentRecord);
     else if (bucket === 'leases') this.leaseStored(key, JSON.parse(text) as LeaseRecord, revision);
     else if (bucket === 'jobs') this.jobStored(key, JSON.parse(text) as JobRecord);
+    else if (bucket === 'nodes') this.nodeStored(key, JSON.parse(text) as NodeRecord);
+  }
+
+  private nodeStored(name: string, node: NodeRecord): void {
+    if (asksWho(node)) this.askWho.add(name);
+    else this.askWho.delete(name);
   }
 
   /** A bucket was deleted and made anew. */
@@ -210,7 +222,21 @@ export class HandsOracle<More extends string = never> {
     if (intent.epoch < epoch)
       this.violate('two-fencers', `${c.fencer} of epoch ${intent.epoch} sent ${c.verb} to ${node} in epoch ${epoch}`);
     if (c.verb === 'on') this.orderedOn.set(node, this.now());
-    if (c.verb === 'off') this.offSent(node, c);
+    if (c.verb === 'off') {
+      this.judgeIdentity(node, c);
+      this.offSent(node, c);
+    }
+  }
+
+  private judgeIdentity(node: string, { fencer, device, begunMs }: SentCommand): void {
+    if (!this.askWho.has(node)) return;
+    const agoMs = begunMs - (this.identifiedAt.get(node) ?? -Infinity);
+    if (agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
+      this.violate(
+        'unread-off',
+        `${fencer} sent off to ${device.id}, which said ${Math.round(agoMs)} ms before who it is`,
+      );
+    else this.probe('an off to a device that said who it is');
   }
 
   /** A fencer has the outcome of its read. */
@@ -219,6 +245,11 @@ export class HandsOracle<More extends string = never> {
     this.reads.set(fencer, known);
     known.set(node, [...(known.get(node) ?? []), outcome].slice(-2));
     if (outcome.told === 'off') this.probe('read as off');
+  }
+
+  /** The node's own device has said who it is, to whichever fencer asked it at this time. */
+  identified(node: string, startedMs: number): void {
+    this.identifiedAt.set(node, Math.max(startedMs, this.identifiedAt.get(node) ?? 0));
   }
 
   /** The power of a machine was changed by a command of so long ago. */

@@ -1,5 +1,5 @@
 import { Bus, Lease, silentLog, type BusLog } from '#bus';
-import type { PowerDevice } from '#contracts';
+import { identityBasis, type PowerDevice, type PowerIdentity } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { Logger } from 'pino';
 import { ServiceContext } from '#service';
@@ -61,6 +61,11 @@ export const deviceOf = (node: string, index: number): PowerDevice => ({
   driver: 'ipmitool',
   address: `10.2.${placeOf(index)}`,
 });
+/** As it was found in good days. */
+export const provenByGuid = (device: PowerDevice, guid: string): PowerIdentity => ({
+  ...{ result: 'proven', by: 'guid', at: 1 },
+  ...{ seen: { guid }, basis: identityBasis(device) },
+});
 const nodeOf = (device: PowerDevice): string => device.id.slice('bmc-'.length);
 
 /** The product's own programs, each composed on the ports of one life. */
@@ -90,6 +95,7 @@ export class HandsPrograms {
         oracle.commandSent(nodeOf(c.device), c);
       },
       read: (device, outcome) => oracle.readEnded(nodeOf(device), life.process, outcome),
+      identified: (device, startedMs) => oracle.identified(nodeOf(device), startedMs),
     });
     const queue = new BmcQueue();
     const fencer = new Fencer({

@@ -13,7 +13,7 @@ import { Bmc } from './bmc.js';
 import { Chassis } from './chassis.js';
 import type { HandsEvent, HandsHistory } from './hands-history.js';
 import { HandsOracle, presentBounds, type HandsBounds } from './hands-oracle.js';
-import { deviceOf, HandsPrograms } from './hands-programs.js';
+import { deviceOf, HandsPrograms, provenByGuid } from './hands-programs.js';
 import { drawnPlaybook } from './played-ansible.js';
 import { PlayedInventory } from './played-inventory.js';
 
@@ -95,7 +95,9 @@ export class HandsWorld implements PlayWorld {
         this.oracle.switched(node, on, sentMs, by);
         this.oracle.lives(node, on);
       };
-      this.bmcs.set(node, new Bmc(chassis, this.time, this.dice, switched));
+      const bmc = new Bmc(chassis, this.time, this.dice, switched);
+      bmc.tellsGuid = history.tellGuid.includes(node);
+      this.bmcs.set(node, bmc);
     });
     const { told } = o;
     this.programs = new HandsPrograms({
@@ -279,9 +281,15 @@ export class HandsWorld implements PlayWorld {
   }
 
   private records(): NodeRecord[] {
-    return this.history.nodes.map((name, i) =>
-      aNode(name, { powerLevels: [[deviceOf(name, i)]], hostGroup: 'service-worker' }),
-    );
+    return this.history.nodes.map((name, i) => {
+      const device = deviceOf(name, i);
+      const guid = this.history.tellGuid.includes(name) ? this.chassis.get(name)?.guid : undefined;
+      return aNode(name, {
+        powerLevels: [[device]],
+        hostGroup: 'service-worker',
+        ...(guid !== undefined && { powerIdentity: { [device.id]: provenByGuid(device, guid) } }),
+      });
+    });
   }
 
   private tell(line: string): void {

@@ -6,18 +6,12 @@ import { hands } from './play-hands.js';
 /** Of the crash points of each named history in `npm test`; all of them are swept by `npm run test:long`. */
 const EVERY = 97;
 
-describe.each(Object.entries(namedHistories).filter(([, n]) => !n.knownRed))('the history %s', (_name, named) => {
+describe.each(Object.entries(namedHistories))('the history %s', (_name, named) => {
   it('breaks no rule, whichever of its calls is the last of its process', async () => {
     const { violations } = await hands.sweep(named, { every: EVERY });
     expect(violations).toEqual([]);
   });
 });
-
-for (const [name, named] of Object.entries(namedHistories).filter(([, n]) => n.knownRed))
-  it(`the history ${name} is known to be red: ${named.shows}`, async () => {
-    const { violations } = await hands.oneNamed(named);
-    expect([...new Set(violations.map((v) => v.rule))]).toEqual(named.knownRed);
-  });
 
 it('fencers that cannot act do not hand the lease to and fro', async () => {
   const { violations, probes } = await hands.oneNamed(namedHistories['nobody-can-fork'] as NamedHistory);

@@ -1,11 +1,10 @@
 import type { Named } from '../play.js';
 import { quietHistory, type HandsEvent, type HandsHistory } from './hands-history.js';
-import type { HandsBounds, HandsRule } from './hands-oracle.js';
+import type { HandsBounds } from './hands-oracle.js';
 
 export interface NamedHistory extends Named<HandsHistory> {
   /** What is promised beyond today's bounds. */
   bounds?: Partial<HandsBounds>;
-  knownRed?: HandsRule[];
 }
 
 /** Of the first; the others count on from it. */

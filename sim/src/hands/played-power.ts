@@ -6,7 +6,7 @@ import { NS_PER_MS } from '../time/virtual-time.js';
 import type { Bmc, BmcAnswer } from './bmc.js';
 import type { Chassis } from './chassis.js';
 import type { DeviceIdentity, PowerDeadline } from '../../../apps/fencer/src/drivers/power-driver.js';
-import type { PowerLooks, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
+import type { IdentifyingPower, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
 import { runUnderGuard } from './played-guard.js';
 
 /** A command has left a fencer's host, on its way to a BMC. */
@@ -46,10 +46,12 @@ export interface PlayedPowerParts {
   cut: () => void;
   /** The outcome of a read is handed back. */
   read: (device: PowerDevice, outcome: ReadOutcome) => void;
+  /** It is the machine's own, and has said so; asked at `startedMs`, virtual ms. */
+  identified: (device: PowerDevice, startedMs: number) => void;
 }
 
 /** ipmitool under the guard, as one fencer has it: it opens a session, gives its command, waits for the answer. */
-export class PlayedPower implements PowerLooks {
+export class PlayedPower implements IdentifyingPower {
   constructor(private readonly p: PlayedPowerParts) {}
 
   run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome> {
@@ -62,11 +64,22 @@ export class PlayedPower implements PowerLooks {
   }
 
   /** Of those that tell nothing of themselves it was found out by a drill what they are. */
-  async identify(device: PowerDevice, o: { deadline: PowerDeadline; signal?: AbortSignal }): Promise<DeviceIdentity> {
-    const { power, code = 'BMC_TIMEOUT', detail = '' } = await this.run(device, 'status', o.deadline, o.signal);
-    const bmc = this.p.bmcOf(device);
-    if (power !== 'on' && power !== 'off') return { code, detail };
-    return { seen: bmc.tellsGuid ? { guid: bmc.chassis.guid } : {} };
+  identify(device: PowerDevice, o: { deadline: PowerDeadline; signal?: AbortSignal }): Promise<DeviceIdentity> {
+    return this.p.life.call(`power.identify ${device.id}`, async () => {
+      const startedMs = this.p.time.nowMs;
+      const seen = { wasOff: false, atMs: startedMs };
+      const {
+        power,
+        code = 'BMC_TIMEOUT',
+        detail = '',
+      } = await this.command(device, 'status', o.deadline, o.signal, seen);
+      if (power !== 'on' && power !== 'off') return { code, detail };
+      const bmc = this.p.bmcOf(device);
+      if (bmc.mood === 'nameless') return { code: 'BMC_REFUSED', detail: 'the BMC refused it' };
+      if (!bmc.tellsGuid) return { seen: {} };
+      if (bmc.chassis === this.p.ownOf(device)) this.p.identified(device, startedMs);
+      return { seen: { guid: bmc.chassis.guid } };
+    });
   }
 
   private async command(

@@ -12,7 +12,7 @@ import { nextDevices } from '#domain/power/power-wish.js';
 import { offMark } from '#domain/power/quarantine.js';
 import type { DriverWatch } from '../drivers/driver-watch.js';
 import type { BmcQueue } from '../power/bmc-queue.js';
-import type { PowerControl } from '../power/power-control.js';
+import type { IdentifyingPower } from '../power/power-control.js';
 import { FirstSeen } from './first-seen.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
 import { withDriverBack } from './incident-log.js';
@@ -27,7 +27,7 @@ export interface FencingLeaderParts {
   /** Name by which it holds the lease and signs its commands. */
   instance: string;
   log: BusLog;
-  power: PowerControl;
+  power: IdentifyingPower;
   /** The same for whoever else gives commands from this process. */
   queue: BmcQueue;
   drivers: Pick<DriverWatch, 'names' | 'works' | 'onChange'>;

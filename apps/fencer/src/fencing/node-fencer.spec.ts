@@ -1,26 +1,80 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock, type Bus, type Lease } from '#bus';
-import { devicesMark, type IncidentRecord, type NodeRecord, type PowerDevice, type PowerVerb } from '#contracts';
+import {
+  devicesMark,
+  identityBasis,
+  type Clock,
+  type FreshIdentity,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type PowerVerb,
+} from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { BmcQueue } from '../power/bmc-queue.js';
+import { IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
+import type { DeviceIdentity } from '../drivers/power-driver.js';
+import { BmcQueue, Urgency } from '../power/bmc-queue.js';
 import { NodeFencer, type NodeFencerParts } from './node-fencer.js';
 
 const device = (address: string): PowerDevice => ({ id: 'bmc', driver: 'ipmitool', address });
 const before = [[device('10.2.0.1')]];
 const after = [[device('10.2.0.2')]];
 
-/** Fences one node over records in memory. @param editedAt the devices are edited as this intent is stored */
-async function fence(editedAt: PowerVerb | undefined): Promise<{ sent: string[]; incident: IncidentRecord }> {
+const GUID = '00112233445566778899aabbccddee01';
+const OTHER = '00112233445566778899aabbccddee02';
+const proven: Partial<NodeRecord> = {
+  powerIdentity: {
+    bmc: { result: 'proven', by: 'guid', at: 1, seen: { guid: GUID }, basis: identityBasis(device('10.2.0.1')) },
+  },
+};
+
+interface World {
+  /** The devices are edited as this intent is stored. */
+  editedAt?: PowerVerb;
+  /** Of the node. */
+  known?: Partial<NodeRecord>;
+  /** What the device says of itself when it is asked for the nth time. */
+  says?: (n: number) => DeviceIdentity;
+  /** What inventory tells with its leave. */
+  handed?: FreshIdentity;
+  /** So much time passes while the first `off` waits for its turn at the BMC, or its intent is stored, ms. */
+  turnMs?: number;
+  intentMs?: number;
+}
+
+/** Fences one node over records in memory. */
+async function fence(w: World = {}): Promise<{ sent: string[]; incident: IncidentRecord }> {
+  const { editedAt } = w;
   const sent: string[] = [];
+  let aheadMs = 0;
+  let asked = 0;
+  const clock: Clock = {
+    wallMs: () => systemClock.wallMs(),
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+    monotonicNs: () => systemClock.monotonicNs() + BigInt(aheadMs) * 1_000_000n,
+    sleep: (ms) => systemClock.sleep(ms),
+    after: (...x) => systemClock.after(...x),
+    every: (...x) => systemClock.every(...x),
+    soon: (...x) => systemClock.soon(...x),
+  };
+  let [turnMs, intentMs] = [w.turnMs ?? 0, w.intentMs ?? 0];
+  class BusyQueue extends BmcQueue {
+    override async turn(...[bmc, urgency, signal]: Parameters<BmcQueue['turn']>) {
+      const turn = await super.turn(bmc, urgency, signal);
+      if (urgency === Urgency.off) [aheadMs, turnMs] = [aheadMs + turnMs, 0];
+      return turn;
+    }
+  }
   let incident: IncidentRecord = {
     ...{ id: 'i-1', node: 'n-1', phase: 'fencing', cause: 'auto', reason: 'spec', openedAt: 1, updatedAt: 1 },
     ...{ gates: [], conductor: 1, level: 0, attempt: 0, commands: [], recovery: [], steps: [] },
     devices: devicesMark(before),
   };
-  let node: NodeRecord = aNode('n-1', { powerLevels: before });
+  let node: NodeRecord = aNode('n-1', { powerLevels: before, ...w.known });
   let isOff = false;
   const put = (next: IncidentRecord): Promise<number> => {
     incident = next;
+    if (incident.commands.at(-1)?.verb === 'off') [aheadMs, intentMs] = [aheadMs + intentMs, 0];
     if (editedAt !== undefined && incident.commands.at(-1)?.verb === editedAt) node = { ...node, powerLevels: after };
     return Promise.resolve(1);
   };
@@ -33,20 +87,28 @@ async function fence(editedAt: PowerVerb | undefined): Promise<{ sent: string[];
   const bucket = (name: string): unknown =>
     name === 'incidents' ? incidents : { get: () => Promise.resolve({ value: node, revision: 1 }) };
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  const call = (): Promise<unknown> => Promise.resolve({ go: true, reason: 'DOWN', revision: 1 });
+  const call = (): Promise<unknown> =>
+    Promise.resolve({
+      ...{ go: true, reason: 'DOWN', revision: 1 },
+      ...(w.handed && { identity: w.handed }),
+    });
   const power: NodeFencerParts['power'] = {
     run: (d, verb) => {
       sent.push(`${verb} ${d.address}`);
       if (verb === 'off') isOff = true;
       return Promise.resolve({ ok: true, tookMs: 1, ...(verb === 'status' && { power: isOff ? 'off' : 'on' }) });
     },
+    identify: (d) => {
+      sent.push(`identify ${d.address}`);
+      return Promise.resolve(w.says?.(asked++) ?? { seen: {} });
+    },
   };
   const fencer = new NodeFencer('n-1', {
-    bus: { clock: systemClock, log: silent, bucket, call } as unknown as Bus,
+    bus: { clock, log: silent, bucket, call } as unknown as Bus,
     lease: { held: true, token: 1, check: () => 1, validUntil: 2n ** 62n } as unknown as Lease,
     token: 1,
     power,
-    queue: new BmcQueue(),
+    queue: new BusyQueue(),
     drivers: () => ['ipmitool'],
     fencer: 'f',
     quietSince: () => 0,
@@ -58,16 +120,72 @@ async function fence(editedAt: PowerVerb | undefined): Promise<{ sent: string[];
 }
 
 it('gives an off to the devices that the order names, reads them twice, and that is the proof', async () => {
-  const { sent, incident } = await fence(undefined);
+  const { sent, incident } = await fence();
   expect(sent).toEqual(['status 10.2.0.1', 'off 10.2.0.1', 'status 10.2.0.1', 'status 10.2.0.1']);
   expect(incident.phase).toBe('fenced');
 });
 
 it('gives no off to devices that were edited as its intent was written, and tells that it did not', async () => {
-  const { sent, incident } = await fence('off');
+  const { sent, incident } = await fence({ editedAt: 'off' });
   expect(sent).toEqual(['status 10.2.0.1']);
   expect(incident.phase).toBe('failed');
   const off = incident.commands.find((c) => c.verb === 'off');
   expect(off?.result?.ok).toBe(false);
   expect(off?.result?.detail).toContain('not given');
+});
+
+describe('a device that was proven to be the node’s own', () => {
+  const own = (): DeviceIdentity => ({ seen: { guid: GUID } });
+  const [read, off, who] = ['status 10.2.0.1', 'off 10.2.0.1', 'identify 10.2.0.1'];
+  const basis = identityBasis(device('10.2.0.1'));
+  const handed = (ageMs: number, guid = GUID): FreshIdentity => ({
+    ageMs,
+    devices: [{ id: 'bmc', basis, seen: { guid } }],
+  });
+
+  it('is asked who it is before its off, where inventory tells nothing, as an older one does', async () => {
+    const { sent, incident } = await fence({ known: proven, says: own });
+    expect(sent).toEqual([who, read, off, read, read]);
+    expect(incident.phase).toBe('fenced');
+  });
+
+  it('is not asked again where inventory has asked it a moment ago, and is where that is too long ago', async () => {
+    const told = await fence({ known: proven, says: own, handed: handed(3_000) });
+    expect(told.sent).toEqual([read, off, read, read]);
+    const old = await fence({ known: proven, says: own, handed: handed(IDENTITY_FRESH_MS + 1) });
+    expect(old.sent).toEqual([who, read, off, read, read]);
+    expect([told, old].map((x) => x.incident.phase)).toEqual(['fenced', 'fenced']);
+  });
+
+  it.each<[string, World]>([
+    ['says that it is another one', { says: () => ({ seen: { guid: OTHER } }) }],
+    ['was another one when inventory asked it', { says: own, handed: handed(3_000, OTHER) }],
+    [
+      'is known as another machine’s by now',
+      { says: own, known: { powerIdentity: { bmc: { result: 'mismatch', at: 1, basis } } } },
+    ],
+  ])('is given nothing where it %s', async (_what, w) => {
+    const { sent, incident } = await fence({ known: proven, ...w });
+    expect(sent).not.toContain(off);
+    expect(incident).toMatchObject({ phase: 'failed', commands: [] });
+    expect(incident.steps.at(-1)?.detail).toContain('IDENTITY_MISMATCH');
+  });
+
+  it('is asked anew where its word has aged while the off waited for its turn at the BMC', async () => {
+    const says = (n: number): DeviceIdentity => (n === 0 ? { seen: { guid: GUID } } : { seen: { guid: OTHER } });
+    const { sent, incident } = await fence({ known: proven, says, turnMs: IDENTITY_FRESH_MS });
+    expect(sent).toEqual([who, read, who]);
+    expect(incident).toMatchObject({ phase: 'failed', commands: [{ verb: 'status' }] });
+  });
+
+  it('is given nothing where its word has aged while the intent was stored, and the record says so', async () => {
+    const says = (n: number): DeviceIdentity => (n === 0 ? { seen: { guid: GUID } } : { seen: { guid: OTHER } });
+    const { sent, incident } = await fence({ known: proven, says, intentMs: IDENTITY_FRESH_MS });
+    expect(sent).toEqual([who, read, who]);
+    expect(incident.phase).toBe('failed');
+    expect(incident.commands.find((c) => c.verb === 'off')?.result).toMatchObject({
+      ok: false,
+      code: 'IDENTITY_UNREAD',
+    });
+  });
 });

@@ -1,15 +1,18 @@
 import type { Bus, Lease } from '#bus';
 import {
   devicesMark,
+  identityBasis,
   MusterError,
   SEALED_SCHEMA,
   SETTINGS_KEY,
   type Clock,
   type ClusterSettings,
+  type ErrorCode,
   type IncidentRecord,
   type NodeRecord,
   type PowerDevice,
   type PowerVerb,
+  type RpcAnswer,
 } from '#contracts';
 import type { FenceMemory } from '#domain/power/fence-step.js';
 import { counts, isFor, slowAnswers, type Leave } from '#domain/power/leave.js';
@@ -19,9 +22,10 @@ import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
 import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
 import type { SwitchMemory } from '#domain/power/switch-step.js';
+import { deviceOwner, guidIsEnough, standsFor, type IdentityRead } from '#domain/power/whose-device.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
-import type { PowerControl, TimedOutcome } from '../power/power-control.js';
+import type { IdentifyingPower, TimedOutcome } from '../power/power-control.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 
 export interface NodeFencerParts {
@@ -29,7 +33,7 @@ export interface NodeFencerParts {
   lease: Lease;
   /** Token of the term in which this one acts; a later term has its own. */
   token: number;
-  power: PowerControl;
+  power: IdentifyingPower;
   queue: BmcQueue;
   drivers: () => string[];
   fencer: string;
@@ -43,7 +47,7 @@ export interface NodeFencerParts {
 
 interface Given {
   device: PowerDevice;
-  verb: PowerVerb;
+  verb: PowerVerb | 'identify';
   limitMs: number;
 }
 
@@ -58,7 +62,28 @@ interface Attempt {
   told: number;
   endedMs: Record<string, number>;
   recheck?: Leave;
+  /** Who the devices said they are, as read here. */
+  identities: IdentityRead[];
+  /** The same as inventory knew it with its last leave that told of it. */
+  handed: IdentityRead[];
 }
+
+const newAttempt = (key: string, sinceMs: number): Attempt => ({
+  ...{ key, sinceMs, reads: [], told: 0, endedMs: {} },
+  ...{ identities: [], handed: [] },
+});
+
+const identitiesOf = (a: Attempt): IdentityRead[] => [...a.handed, ...a.identities];
+
+/** @param askedMs inventory was asked then: what it had read was no younger than its age, counted from there */
+const handedReads = (
+  { ageMs, devices }: NonNullable<RpcAnswer<'inventory.incidents.recheck'>['identity']>,
+  askedMs: number,
+): IdentityRead[] =>
+  devices.map(({ id, basis, seen }) => ({
+    ...{ device: id, basis, seen },
+    ...{ startedMs: askedMs - ageMs, endedMs: askedMs - ageMs },
+  }));
 
 export const concernsFencer = (i: IncidentRecord): boolean => powerWish(i) !== undefined;
 
@@ -67,7 +92,7 @@ export const concernsFencer = (i: IncidentRecord): boolean => powerWish(i) !== u
  * that, looks again. It trusts nothing but the record as read just now, its own reads and its own clock.
  */
 export class NodeFencer {
-  private attempt: Attempt = { key: '', sinceMs: 0, reads: [], told: 0, endedMs: {} };
+  private attempt = newAttempt('', 0);
   private readonly busy = new Set<string>();
   private readonly running = new Set<Promise<void>>();
   private wakeUp: (() => void) | undefined;
@@ -133,7 +158,8 @@ export class NodeFencer {
     const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
 
     const now = this.clock.monotonicMs();
-    const seen = { ...this.memory(i, wish, entry.revision), bootId: node?.bootId, ...(hold !== undefined && { hold }) };
+    const memory = this.memory(i, wish, entry.revision, node);
+    const seen = { ...memory, bootId: node?.bootId, ...(hold !== undefined && { hold }) };
     const step = nextPowerStep(i, levels, seen, now);
     switch (step.do) {
       case 'idle':
@@ -145,7 +171,7 @@ export class NodeFencer {
         await this.recheck(i, this.attempt);
         break;
       case 'command':
-        for (const c of step.commands) this.give(c, wish, i, entry.revision);
+        for (const c of step.commands) this.give(c, wish, i, entry.revision, node);
         await this.rest(now + 60_000);
         break;
       case 'fenced': {
@@ -203,10 +229,15 @@ export class NodeFencer {
     const key = `${i.id}/${i.attempt}/${wish.orderer}/${wish.orderer === 'operator' ? wish.order.at : 0}`;
     if (this.attempt.key === key) return;
     const sinceMs = this.clock.monotonicMs() - levelStart(i.level, levels);
-    this.attempt = { key, sinceMs, reads: [], told: 0, endedMs: {} };
+    this.attempt = newAttempt(key, sinceMs);
   }
 
-  private memory(i: IncidentRecord, wish: PowerWish, revision: number): FenceMemory & SwitchMemory {
+  private memory(
+    i: IncidentRecord,
+    wish: PowerWish,
+    revision: number,
+    node: NodeRecord | undefined,
+  ): FenceMemory & SwitchMemory {
     const { sinceMs, reads, endedMs, recheck } = this.attempt;
     const onUntilMs = wish.verb === 'off' ? this.parts.onUntil(i) : undefined;
     return {
@@ -217,6 +248,8 @@ export class NodeFencer {
       revision,
       drivers: this.parts.drivers(),
       quietSinceMs: this.parts.quietSince(i),
+      identified: node ?? {},
+      identities: identitiesOf(this.attempt),
       ...(onUntilMs !== undefined && { onUntilMs }),
       ...(recheck === undefined ? {} : { recheck }),
     };
@@ -237,7 +270,7 @@ export class NodeFencer {
   private async recheck(i: IncidentRecord, attempt: Attempt): Promise<Leave> {
     const settings = await this.settingsRevision();
     const atMs = this.clock.monotonicMs();
-    let answer: Pick<Leave, 'go' | 'reason' | 'revision'>;
+    let answer: Pick<RpcAnswer<'inventory.incidents.recheck'>, 'go' | 'reason' | 'revision' | 'identity'>;
     try {
       const request = { node: this.node, incident: i.id, epoch: this.check(), reads: SEALED_SCHEMA };
       answer = await this.parts.bus.call('inventory.incidents.recheck', request);
@@ -250,6 +283,7 @@ export class NodeFencer {
     const slow = slowAnswers(attempt.recheck, this.clock.monotonicMs() - atMs);
     const leave: Leave = { atMs, go, reason, revision, settings, slow };
     attempt.recheck = leave;
+    if (answer.identity !== undefined) attempt.handed = handedReads(answer.identity, atMs);
     if (!go && reason !== this.toldStop)
       this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
     this.toldStop = go ? undefined : reason;
@@ -280,9 +314,9 @@ export class NodeFencer {
   }
 
   /** Starts a command beside the loop, which goes on when it has ended. */
-  private give(c: Given, wish: PowerWish, i: IncidentRecord, revision: number): void {
+  private give(c: Given, wish: PowerWish, i: IncidentRecord, revision: number, node: NodeRecord | undefined): void {
     this.busy.add(c.device.id);
-    const task: Promise<void> = this.carryOut(c, wish, i, revision)
+    const task: Promise<void> = this.carryOut(c, wish, i, revision, node)
       .catch((error: unknown) => {
         const failure = MusterError.from(error);
         this.replaced ||= failure.code === 'STALE_TOKEN';
@@ -300,13 +334,20 @@ export class NodeFencer {
     this.running.add(task);
   }
 
-  private async carryOut(c: Given, wish: PowerWish, i: IncidentRecord, revision: number): Promise<void> {
+  private async carryOut(
+    c: Given,
+    wish: PowerWish,
+    i: IncidentRecord,
+    revision: number,
+    node: NodeRecord | undefined,
+  ): Promise<void> {
     const urgency = c.verb === 'off' ? Urgency.off : Urgency.proof;
     const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
     if (turn === undefined) return;
     try {
       if (c.verb === 'status') await this.read(c, i.level);
-      else await this.order({ ...c, verb: c.verb }, wish, i, revision);
+      else if (c.verb === 'identify') await this.identify(c, node ?? {});
+      else await this.order({ ...c, verb: c.verb }, wish, i, revision, node);
     } finally {
       turn.end();
     }
@@ -335,20 +376,45 @@ export class NodeFencer {
     });
   }
 
+  /** Who does the device say it is? Neither its power nor the record is changed. */
+  private async identify(c: Given, node: Pick<NodeRecord, 'powerIdentity'>): Promise<void> {
+    const { device } = c;
+    const attempt = this.attempt;
+    const deadline = this.deadline(this.limitNs(c));
+    this.check();
+    const startedMs = this.clock.monotonicMs();
+    const { signal } = this.parts;
+    const said = await this.parts.power.identify(device, { deadline, quick: guidIsEnough(node, device), signal });
+    const before = attempt.identities.findLast((r) => r.device === device.id);
+    attempt.identities.push({
+      device: device.id,
+      basis: identityBasis(device),
+      ...(said.seen === undefined ? { code: said.code, detail: said.detail } : { seen: said.seen }),
+      startedMs,
+      endedMs: this.clock.monotonicMs(),
+    });
+    if (said.seen === undefined && said.code !== before?.code)
+      this.parts.bus.log.info(
+        { node: this.node, device: device.id, code: said.code, reason: said.detail },
+        'the power device did not say who it is',
+      );
+  }
+
   private async order(
     c: Given & { verb: Exclude<PowerVerb, 'status'> },
     wish: PowerWish,
     i: IncidentRecord,
     revision: number,
+    node: NodeRecord | undefined,
   ): Promise<void> {
     const attempt = this.attempt;
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
     // It may have waited long for its turn.
     if (c.verb === 'off') {
-      if (!(await this.mayPowerOff(i, revision, attempt))) return;
+      if (!(await this.mayPowerOff(i, revision, attempt)) || !this.isOwn(c.device, node, attempt)) return;
     } else {
-      const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
-      if ((await this.hold(node?.value, wish)) !== undefined) return;
+      const now = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
+      if ((await this.hold(now?.value, wish)) !== undefined) return;
     }
     const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
     // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
@@ -360,20 +426,12 @@ export class NodeFencer {
     const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };
     let outcome: TimedOutcome;
     try {
-      const edited = c.verb === 'off' && (await this.wereEdited(i));
-      const stands = c.verb !== 'off' || (!edited && (await this.stillMayPowerOff(i, attempt)));
+      const withheld = c.verb === 'off' ? await this.withheldOff(c.device, i, attempt) : undefined;
       this.check();
-      if (stands) {
+      if (withheld === undefined) {
         this.parts.bus.log.info(facts, `power ${c.verb} is given`);
         outcome = await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
-      } else if (edited) outcome = { ok: false, detail: 'not given: its power devices were edited', tookMs: 0 };
-      else
-        outcome = {
-          ok: false,
-          code: 'INCIDENT_STATE',
-          detail: `not given: ${attempt.recheck?.reason ?? ''}`,
-          tookMs: 0,
-        };
+      } else outcome = withheld;
     } finally {
       attempt.endedMs[c.device.id] = this.clock.monotonicMs();
     }
@@ -387,10 +445,31 @@ export class NodeFencer {
     );
   }
 
-  /** Asked once the intent is written: an edit that comes later finds a command under way. */
-  private async wereEdited({ devices }: IncidentRecord): Promise<boolean> {
-    const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
-    return devices !== undefined && node !== undefined && devices !== devicesMark(node.value.powerLevels);
+  /**
+   * What comes of an `off` that is not given after all. Asked once the intent is written: an edit that comes later finds a
+   * command under way.
+   */
+  private async withheldOff(
+    device: PowerDevice,
+    i: IncidentRecord,
+    attempt: Attempt,
+  ): Promise<TimedOutcome | undefined> {
+    const not = (detail: string, code?: ErrorCode): TimedOutcome => ({
+      ok: false,
+      ...(code !== undefined && { code }),
+      detail: `not given: ${detail}`,
+      tookMs: 0,
+    });
+    const node = (await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
+    if (i.devices !== undefined && node !== undefined && i.devices !== devicesMark(node.powerLevels))
+      return not('its power devices were edited');
+    if (!(await this.stillMayPowerOff(i, attempt))) return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
+    return this.isOwn(device, node, attempt) ? undefined : not('it did not say in time who it is', 'IDENTITY_UNREAD');
+  }
+
+  /** By what is known of it, and what it said shortly before. */
+  private isOwn(device: PowerDevice, node: NodeRecord | undefined, attempt: Attempt): boolean {
+    return standsFor(deviceOwner(node ?? {}, device, identitiesOf(attempt)), this.clock.monotonicMs());
   }
 
   /** Never later than the lease of this term, which may be renewed while the command runs. */

@@ -15,9 +15,9 @@ export interface PowerControl {
   run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome>;
 }
 
-/** The same, for who looks and changes nothing. */
-export interface PowerLooks extends PowerControl {
-  /** Who the device says it is. Never rejects. */
+/** The same, and who the devices are. */
+export interface IdentifyingPower extends PowerControl {
+  /** Who the device says it is; nothing is changed. Never rejects. */
   identify(
     device: PowerDevice,
     o: { deadline: PowerDeadline; quick: boolean; signal?: AbortSignal },

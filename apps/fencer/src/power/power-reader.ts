@@ -8,12 +8,13 @@ import {
   type PowerDevice,
   type RpcAnswer,
 } from '#contracts';
+import { guidIsEnough } from '#domain/power/whose-device.js';
 import type { KvView } from '#bus';
 import { ServiceContext } from '#service';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 import { PowerCommander } from './power-commander.js';
-import type { PowerLooks } from './power-control.js';
+import type { IdentifyingPower } from './power-control.js';
 
 export interface DevicePower {
   id: string;
@@ -34,7 +35,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   constructor(
     private readonly context: ServiceContext,
-    @Inject(PowerCommander) private readonly commander: PowerLooks,
+    @Inject(PowerCommander) private readonly commander: IdentifyingPower,
     private readonly queue: BmcQueue,
   ) {}
 
@@ -52,7 +53,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Every device of the node, or those given. @throws NODE_UNKNOWN */
   async read(node: string, given?: PowerDevice[]): Promise<DevicePower[]> {
-    const devices = given ?? (await this.devicesOf(node));
+    const devices = given ?? (await this.nodeOf(node)).powerLevels.flat();
     const stopped = (d: PowerDevice, detail: string): DevicePower => ({
       id: d.id,
       power: 'unknown',
@@ -72,12 +73,14 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Who each device of the node says it is. @throws NODE_UNKNOWN */
   async identify(node: string, quick: boolean): Promise<RpcAnswer<'fencer.power.identify'>['devices']> {
-    const devices = await this.devicesOf(node);
+    const record = await this.nodeOf(node);
+    const devices = record.powerLevels.flat();
     type Identified = RpcAnswer<'fencer.power.identify'>['devices'][number];
     const of = (d: PowerDevice): { id: string; basis: string } => ({ id: d.id, basis: identityBasis(d) });
     const stopped = (d: PowerDevice, detail: string): Identified => ({ ...of(d), code: 'NODE_BUSY', detail });
     return this.look(node, devices, stopped, async (device, deadline, signal): Promise<Identified> => {
-      const { seen, ...why } = await this.commander.identify(device, { deadline, quick, signal });
+      const o = { deadline, quick: quick && guidIsEnough(record, device), signal };
+      const { seen, ...why } = await this.commander.identify(device, o);
       return { ...of(device), ...(seen === undefined ? why : { seen }) };
     });
   }
@@ -113,9 +116,9 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  private async devicesOf(node: string): Promise<PowerDevice[]> {
+  private async nodeOf(node: string): Promise<NodeRecord> {
     const entry = await this.context.bus.bucket<NodeRecord>('nodes').get(node);
     if (entry === undefined) throw new MusterError('NODE_UNKNOWN', `node ${node} is not registered`, { node });
-    return entry.value.powerLevels.flat();
+    return entry.value;
   }
 }

@@ -16,7 +16,8 @@ it('a driver that a command could not start is failing at once, a minute before 
   watch.stop();
   const failingAfter = async (code?: ErrorCode): Promise<string[]> => {
     const run = () => Promise.resolve({ ok: code === undefined, tookMs: 1, ...(code !== undefined && { code }) });
-    await watchedPower({ run }, watch).run(device, 'off', { atNs: () => 0n });
+    const identify = () => Promise.resolve({ seen: {} });
+    await watchedPower({ run, identify }, watch).run(device, 'off', { atNs: () => 0n });
     return watch.failing();
   };
   // What a device answers, or does not, is no word on the driver; nor is what was never begun.

@@ -32,7 +32,8 @@ const EMULATOR = [
   'mc_enable 0x20',
 ];
 
-export async function startBmc(id = 'bmc'): Promise<TestBmc> {
+/** @param guid it says so when it is asked who it is; with zeros it says nothing, as many do */
+export async function startBmc(id = 'bmc', guid = 'a123456789abcdefa123456789abcdef'): Promise<TestBmc> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-bmc-'));
   const port = await freeUdpPort();
   const file = (name: string): string => join(dir, name);
@@ -46,7 +47,7 @@ export async function startBmc(id = 'bmc'): Promise<TestBmc> {
       `addr 127.0.0.1 ${port}`,
       'priv_limit admin',
       ...auth,
-      'guid a123456789abcdefa123456789abcdef',
+      `guid ${guid}`,
       'endlan',
       `chassis_control "${HOOK} ${dir}"`,
       'user 1 true "" "test" user 10 none md2 md5 straight',
@@ -54,7 +55,7 @@ export async function startBmc(id = 'bmc'): Promise<TestBmc> {
       '',
     ].join('\n'),
   );
-  await writeFile(file('sim.emu'), `${EMULATOR.join('\n')}\n`);
+  await writeFile(file('sim.emu'), `${[...EMULATOR, `mc_set_guid 0x20 ${guid}`].join('\n')}\n`);
   await writeFile(file('power'), '1\n');
   await writeFile(file('log'), '');
   await mkdir(file('state'));

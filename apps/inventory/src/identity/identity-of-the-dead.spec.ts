@@ -73,7 +73,7 @@ describe('a power device, before its node is switched off', () => {
     await phase('n-1', 'fencing');
   });
 
-  it('that cannot be read counts as what it was when it was read last', async () => {
+  it('that cannot be read goes by what it was: one that was proven is left to its fencer, which asks it again', async () => {
     await change('n-3', {
       ...isOf(3),
       ...(await known('n-3', { result: 'proven', by: 'guid', seen: { guid: g(3) } })),

@@ -163,3 +163,28 @@ describe('while no fencer answers about a thousand silent nodes', () => {
     expect(answered).toBe(0);
   });
 });
+
+it('are told on for 15 s, counted from when the device was asked, and only what it said', async () => {
+  let now = 1_000;
+  const devices: { id: string; basis: string; seen?: { guid: string }; code?: string }[] = [
+    { id: 'bmc', basis: 'b', seen: { guid: 'g' } },
+    { id: 'pdu', basis: 'p', code: 'BMC_TIMEOUT' },
+  ];
+  const call = (): Promise<unknown> => {
+    now += 400;
+    return Promise.resolve({ devices });
+  };
+  const sut = new IdentityReads(
+    { clock: { monotonicMs: () => now, wallMs: () => now }, bus: { call } } as unknown as ServiceContext,
+    { nodes: { view: { entries: () => [], shows: () => Promise.resolve(true) } } } as unknown as InventoryStore,
+    { change: () => Promise.resolve({ revision: 1 }) } as unknown as NodeService,
+  );
+  expect(sut.recent('n-1')).toBeUndefined();
+  await sut.read('n-1');
+  expect(sut.recent('n-1')).toEqual({ ageMs: 400, devices: [{ id: 'bmc', basis: 'b', seen: { guid: 'g' } }] });
+  expect(sut.recent('n-2')).toBeUndefined();
+  now = 16_000;
+  expect(sut.recent('n-1')?.ageMs).toBe(15_000);
+  now = 16_001;
+  expect(sut.recent('n-1')).toBeUndefined();
+});

@@ -4,11 +4,13 @@ import {
   knownIdentity,
   MusterError,
   type ErrorCode,
+  type FreshIdentity,
   withIdentity,
   type NodeRecord,
   type PowerIdentity,
   type RpcAnswer,
 } from '#contracts';
+import { IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
 import { comparedIdentity, identityIndex } from '#domain/node/device-identity.js';
 import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
@@ -47,6 +49,8 @@ interface Row {
 export class IdentityReads {
   private readonly rows = new Map<string, Row>();
   private turns = allTurns;
+  /** Node → what its devices said last, and since when that was asked. */
+  private readonly last = new Map<string, { at: number; devices: FreshIdentity['devices'] }>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -112,9 +116,17 @@ export class IdentityReads {
     return this.rows.get(node)?.answered === false;
   }
 
+  /** What this process has had read of it, as long as it may stand behind a power-off. */
+  recent(node: string): FreshIdentity | undefined {
+    const last = this.last.get(node);
+    const ageMs = last === undefined ? Infinity : this.context.clock.monotonicMs() - last.at;
+    return last === undefined || ageMs > IDENTITY_FRESH_MS ? undefined : { ageMs, devices: last.devices };
+  }
+
   /** Drops what is too old to spare a read. One that waits for its turn stays unanswered meanwhile. */
   forgetOld(): void {
     const now = this.context.clock.monotonicMs();
+    for (const [node, { at }] of this.last) if (now - at > IDENTITY_FRESH_MS) this.last.delete(node);
     for (const [node, { underWay, wantedAt }] of this.rows)
       if (underWay === 0 && now - wantedAt >= FRESH_MS) this.rows.delete(node);
   }
@@ -125,12 +137,16 @@ export class IdentityReads {
    * @throws MusterError NODE_UNKNOWN, or as the call to a fencer fails
    */
   async read(name: string, quick = false): Promise<Read[]> {
+    const at = this.context.clock.monotonicMs();
     const { devices } = await this.context.bus.call(
       'fencer.power.identify',
       { node: name, quick },
       { timeoutMs: READ_MS },
     );
-    if (devices.some((d) => d.seen !== undefined)) {
+    const said = devices.flatMap(({ id, basis, seen }) => (seen === undefined ? [] : [{ id, basis, seen }]));
+    if (said.length > 0) {
+      // Of two that overlap the one that was asked later says more.
+      if ((this.last.get(name)?.at ?? -Infinity) <= at) this.last.set(name, { at, devices: said });
       const { revision } = await this.nodes.change(name, (n) => this.compared(n, devices));
       await this.store.nodes.view.shows(revision, SHOWN_MS);
     }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { FreshIdentityService } from './fresh-identity.service.js';
 import { IdentityController } from './identity.controller.js';
 import { IdentityReads } from './identity-reads.js';
 import { IdentityReconciler } from './identity.reconciler.js';
@@ -6,7 +7,7 @@ import { IdentityService } from './identity.service.js';
 
 @Module({
   controllers: [IdentityController],
-  providers: [IdentityReads, IdentityReconciler, IdentityService],
-  exports: [IdentityReads],
+  providers: [FreshIdentityService, IdentityReads, IdentityReconciler, IdentityService],
+  exports: [FreshIdentityService, IdentityReads],
 })
 export class IdentityModule {}

@@ -10,6 +10,7 @@ import {
 import { isNewer } from '#domain/verdict/order.js';
 import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
+import { FreshIdentityService } from '../identity/fresh-identity.service.js';
 import { heldForCollateral } from '../power/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
@@ -32,6 +33,7 @@ export class RecheckService {
     private readonly incidents: IncidentService,
     private readonly verdictNow: VerdictNow,
     private readonly facts: GateFactsService,
+    private readonly identity: FreshIdentityService,
   ) {}
 
   async recheck(q: RpcRequest<'inventory.incidents.recheck'>): Promise<Answer> {
@@ -44,7 +46,7 @@ export class RecheckService {
       return no(`Token ${q.epoch} is older than the one that owns the incident, ${incident.epoch}.`);
     const node = (await this.store.nodes.bucket.get(q.node))?.value;
     if (node === undefined) return no('The node was deleted.');
-    const verdict = await this.verdictNow.of(q.node);
+    const [verdict, identity] = await Promise.all([this.verdictNow.of(q.node), this.identity.of(node)]);
     if (verdict === undefined) return no('No detector answers.');
     const gathered = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
     // Read anew: a pause that another replica has acknowledged may not have come to this one's view yet.
@@ -64,7 +66,8 @@ export class RecheckService {
       if (incident.verdict !== undefined && isNewer(incident.verdict, verdict))
         return no('The verdict that was answered is older than the one that the incident rests on.');
       await this.store.tokens.keep(q.epoch);
-      return { go: true, reason: `${verdict.verdict}: ${verdict.reason}`, revision, verdict };
+      const reason = `${verdict.verdict}: ${verdict.reason}`;
+      return { go: true, reason, revision, verdict, ...(identity !== undefined && { identity }) };
     }
     if (d.do === 'cancel') return this.ended(incident, revision, verdict, 'cancelled', d.reason);
     if (d.do === 'suppress')

@@ -79,7 +79,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'fencing-failed': {
     subject: 'NODE',
     meaning: 'Its power could not be proven off: its work is started nowhere.',
-    text: 'See what the device answered and correct it (muster node power-device set); or go there, see that it is off, and confirm.',
+    text: 'See what the device answers, and whose it says it is (muster node power-device test), and correct it (muster node power-device set); or go there, see that it is off, and confirm.',
     command: confirm,
   },
   'fencing-suppressed': {

@@ -34,6 +34,8 @@ export const Subjects = {
   tasks: (): string => 'muster.rpc.inventory.tasks',
   /** Plain request: what the conductor would do next. Only the holder of its lease answers. */
   conductorPlan: (): string => 'muster.rpc.inventory.conductor-plan',
+  /** Plain request {node} to the conductor: who its power devices said they are a moment ago. */
+  conductorIdentity: (): string => 'muster.rpc.inventory.conductor-identity',
   /** Inlet for other monitors: `{"nodes":[{label,serial,addr},…]}`. */
   monitor: (name: 'discovered' | 'disappeared'): string => `muster.monitor.${name}`,
   /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out; `events` replays what was told. */

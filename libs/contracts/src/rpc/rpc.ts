@@ -278,6 +278,14 @@ export interface ClustermConfig {
   manager: { addr: string };
 }
 
+/** Who power devices of a node said they are, by one reading. */
+export interface FreshIdentity {
+  /** Since it began, ms, by the clock of the inventory that had it read, as it says so. */
+  ageMs: number;
+  /** Those that said something. */
+  devices: { id: string; basis: string; seen: DeviceFacts }[];
+}
+
 /** A power device of a node, and whether it is its own. */
 export interface IdentifiedDevice {
   id: string;
@@ -422,10 +430,13 @@ export interface RpcMap {
    * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
    */
-  /** `reads`: as in the fencer's worker record; without it the answer is a no. */
+  /**
+   * `reads`: as in the fencer's worker record; without it the answer is a no. `identity`: who its devices said they are, where
+   * inventory has asked them shortly before.
+   */
   'inventory.incidents.recheck': [
     { node: string; incident: string; epoch: number; reads?: number },
-    { go: boolean; reason: string; revision: number; verdict?: Verdict },
+    { go: boolean; reason: string; revision: number; verdict?: Verdict; identity?: FreshIdentity },
   ];
   'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadView>>];
   'inventory.workloads.get': [{ name: string }, WithRevision<WorkloadView>];

@@ -162,6 +162,16 @@ const listed = (names: readonly string[]): string =>
 const differ = (a: string | undefined, b: string | undefined, kind: Kind): boolean =>
   a !== undefined && b !== undefined && keyOf(kind, a) !== keyOf(kind, b);
 
+/**
+ * Is a device that says this now the one that said the other before? Undefined: nothing of the two can be compared. What
+ * one of them leaves out is no difference.
+ */
+export function isSameDevice(before: DeviceFacts, now: DeviceFacts): boolean | undefined {
+  const [was, is] = [usableFacts(before), usableFacts(now)];
+  if (Kinds.some((kind) => differ(was[kind], is[kind], kind))) return false;
+  return Kinds.some((kind) => was[kind] !== undefined && is[kind] !== undefined) ? true : undefined;
+}
+
 /** A quick read tells the GUID alone: what was read before belongs to it only where that is the same. */
 function withKnown(seen: DeviceFacts, known: DeviceFacts | undefined): DeviceFacts {
   if (known === undefined || Kinds.some((kind) => differ(known[kind], seen[kind], kind))) return seen;

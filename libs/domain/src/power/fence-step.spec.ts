@@ -3,8 +3,11 @@ import fc from 'fast-check';
 import {
   devicesMark,
   FencingNumbers,
+  identityBasis,
+  type DeviceFacts,
   type ErrorCode,
   type IncidentRecord,
+  type NodeRecord,
   type PowerCommand,
   type PowerDevice,
 } from '#contracts';
@@ -12,6 +15,7 @@ import { runs } from '#contracts/testing/chance.js';
 import { decideFence, type FenceMemory, type FenceStep } from './fence-step.js';
 import type { Leave } from './leave.js';
 import type { PowerRead } from './power-read.js';
+import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
 type Power = 'on' | 'off' | 'unknown';
 const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
@@ -31,6 +35,8 @@ interface Behaviour {
   read: (n: number, real: 'on' | 'off') => { power: Power; code?: ErrorCode; takesMs: number };
   /** Answer to the nth off, and how long after it ended the power is really off; undefined: it stays as it is. */
   off: (n: number) => { ok: boolean; code?: ErrorCode; takesMs: number; offAfterMs?: number };
+  /** What it says of itself, asked for the nth time; absent: its own GUID, at once. */
+  who?: (n: number) => { seen?: DeviceFacts; code?: ErrorCode; takesMs: number };
   /** At the beginning. */
   real?: 'on' | 'off';
 }
@@ -44,6 +50,8 @@ interface Outcome {
   reallyOff: boolean;
   commands: PowerCommand[];
   reads: PowerRead[];
+  /** Those that were given too. */
+  identities: IdentityRead[];
   endedMs: Record<string, number>;
   code: string;
 }
@@ -56,6 +64,9 @@ function play(
     commands?: PowerCommand[];
     recheck?: (n: number) => boolean;
     drivers?: string[];
+    identified?: FenceMemory['identified'];
+    /** Read before it began. */
+    identities?: IdentityRead[];
     /** An `on` of before: until when it may be carried out, and when it is. */
     on?: { untilMs: number; landsMs?: number };
   } = {},
@@ -74,13 +85,17 @@ function play(
     busy: [],
     drivers: o.drivers ?? ['ipmitool'],
     revision: 1,
+    identified: o.identified ?? {},
+    identities: [],
     ...(o.on && { onUntilMs: o.on.untilMs }),
   };
   const real: Record<string, 'on' | 'off'> = {};
-  const asked: Record<string, { reads: number; offs: number }> = {};
+  const identities = [...(o.identities ?? [])];
+  m.identities = identities;
+  const asked: Record<string, { reads: number; offs: number; whos: number }> = {};
   for (const d of levels.flat()) {
     real[d.id] = world[d.id]?.real ?? 'on';
-    asked[d.id] = { reads: 0, offs: 0 };
+    asked[d.id] = { reads: 0, offs: 0, whos: 0 };
   }
   let pending: { at: number; run: () => void }[] = [];
   if (o.on?.landsMs !== undefined)
@@ -94,6 +109,7 @@ function play(
     reallyOff: (levels[incident.level] ?? []).every((d) => real[d.id] === 'off'),
     commands: incident.commands,
     reads: m.reads,
+    identities,
     endedMs: m.endedMs,
     code: step !== undefined && 'detail' in step ? step.detail : '',
   });
@@ -147,6 +163,17 @@ function play(
               at: now,
             });
           });
+        } else if (c.verb === 'identify') {
+          const a = (behaviour.who ?? saysGuid)(count.whos++);
+          const late = a.takesMs > c.limitMs;
+          done(a.takesMs, () => {
+            const { seen, code } = late ? { seen: undefined, code: 'BMC_TIMEOUT' as const } : a;
+            identities.push({
+              ...{ device: id, basis: identityBasis(c.device), startedMs, endedMs: now },
+              ...(seen !== undefined && { seen }),
+              ...(code !== undefined && { code }),
+            });
+          });
         } else {
           const a = behaviour.off(count.offs++);
           const late = a.takesMs > c.limitMs;
@@ -176,6 +203,23 @@ function play(
   }
   return outcome('endless');
 }
+
+const GUID = '00112233445566778899aabbccddee01';
+const OTHER = '00112233445566778899aabbccddee02';
+type Who = NonNullable<Behaviour['who']>;
+const saysGuid: Who = () => ({ seen: { guid: GUID }, takesMs: 60 });
+/** All of them, by their GUID. */
+const proven = (...ids: string[]): Pick<NodeRecord, 'powerIdentity'> => ({
+  powerIdentity: Object.fromEntries(
+    ids.map((id) => [
+      id,
+      { result: 'proven', by: 'guid', at: 1, seen: { guid: GUID }, basis: identityBasis(device(id)) },
+    ]),
+  ),
+});
+const wasRead = (startedMs: number, guid = GUID): IdentityRead => ({
+  ...{ device: 'bmc', basis: identityBasis(device('bmc')), seen: { guid }, startedMs, endedMs: startedMs },
+});
 
 const honest = (n: number, real: 'on' | 'off') => ({ power: real, takesMs: 50, n });
 const obedient: Behaviour = { read: honest, off: () => ({ ok: true, takesMs: 80, offAfterMs: 0 }) };
@@ -329,6 +373,7 @@ describe('fencing, decided', () => {
       busy: [],
       drivers: ['ipmitool'],
       revision: 7,
+      ...{ identified: {}, identities: [] },
       recheck: aLeave({ atMs, revision: 7, ...more }),
     });
     const incident = { level: 0, attempt: 0, commands: [] };
@@ -459,6 +504,7 @@ describe('power devices that were edited under the order', () => {
   });
   const memory = (o: Partial<FenceMemory> = {}): FenceMemory => ({
     ...{ sinceMs: 0, revision: 1, reads: [], endedMs: {}, busy: [], drivers: ['ipmitool'] },
+    ...{ identified: {}, identities: [] },
     recheck: { atMs: 0, go: true, reason: '', revision: 1, settings: 1, slow: 0 },
     ...o,
   });
@@ -490,5 +536,182 @@ describe('power devices that were edited under the order', () => {
     expect(decideFence({ ...again, devicesAfter: 0 }, edited, soon, 400).do).toBe('fenced');
     const done = memory({ reads: [read(0), read(2_100)] });
     expect(decideFence(again, edited, done, 2_200)).toMatchObject({ do: 'fenced', proof: { kind: 'already-off' } });
+  });
+});
+
+describe('a device that was proven to be its node’s own', () => {
+  const nameless =
+    (code: ErrorCode): Who =>
+    () => ({ code, takesMs: 30 });
+  const sentOf = (o: Outcome): string[] => o.commands.map((c) => c.verb);
+
+  it('is asked who it is first, and switched off then; with a word of a moment ago it is not asked again', () => {
+    const asked = play([[device('bmc')]], { bmc: obedient }, { identified: proven('bmc') });
+    expect(asked).toMatchObject({ end: 'fenced', offs: { bmc: 1 }, identities: [{ startedMs: 10 }] });
+    expect(asked.reads.map((r) => r.power)).toEqual(['on', 'off', 'off']);
+    expect(asked.atMs).toBeLessThan(1000);
+    const told = { identified: proven('bmc'), identities: [wasRead(-2_000)] };
+    const spared = play([[device('bmc')]], { bmc: obedient }, told);
+    expect(spared).toMatchObject({
+      end: 'fenced',
+      offs: { bmc: 1 },
+      atMs: play([[device('bmc')]], { bmc: obedient }).atMs,
+    });
+    expect(spared.identities).toEqual(told.identities);
+    const old = play([[device('bmc')]], { bmc: obedient }, { ...told, identities: [wasRead(-IDENTITY_FRESH_MS)] });
+    expect(old).toMatchObject({ end: 'fenced', identities: { length: 2 } });
+  });
+
+  it.each<[string, Who, string]>([
+    ['refuses to say who it is', nameless('BMC_REFUSED'), 'BMC_REFUSED'],
+    ['says nothing of itself any more', () => ({ seen: {}, takesMs: 30 }), 'nothing that can be compared'],
+    ['takes too long to say it', () => ({ seen: { guid: GUID }, takesMs: 60_000 }), 'BMC_TIMEOUT'],
+  ])('that %s is given nothing, whatever its power, and the level fails by that in its time', (_what, who, why) => {
+    for (const real of ['on', 'off'] as const) {
+      const o = play([[device('bmc')]], { bmc: { ...obedient, real, who } }, { identified: proven('bmc') });
+      expect(o).toMatchObject({ end: 'failed', offs: { bmc: 0 }, commands: [] });
+      expect(o.code).toMatch(new RegExp(`^No level is left: IDENTITY_UNREAD: bmc.*${why}.*power ${real}`));
+      expect(o.atMs).toBe(FencingNumbers.allLevels);
+    }
+  });
+
+  it('that does not say who it is is asked once a second, and switched off when it does', () => {
+    const who: Who = (n) => (n < 4 ? { code: 'BMC_REFUSED', takesMs: 30 } : saysGuid(n));
+    const o = play([[device('bmc')]], { bmc: { ...obedient, who } }, { identified: proven('bmc') });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 }, identities: { length: 5 } });
+    expect(o.atMs).toBeGreaterThan(4_000);
+    expect(o.atMs).toBeLessThan(6_000);
+  });
+
+  it('that does not say who it is leaves it to the next level; one without an identity is used as ever', () => {
+    const world = { bmc: { ...obedient, who: nameless('BMC_REFUSED') }, pdu: obedient };
+    const o = play([[device('bmc')], [device('pdu')]], world, { identified: proven('bmc') });
+    expect(o).toMatchObject({ end: 'fenced', levels: 2, offs: { bmc: 0, pdu: 1 } });
+    expect(o.identities.every((r) => r.device === 'bmc')).toBe(true);
+    // In one level with it, the other may be off, and that is no proof.
+    const both = play([[device('bmc'), device('pdu')]], world, { identified: proven('bmc') });
+    expect(both).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+  });
+
+  it('that says it is another is given nothing, and is given up at once', () => {
+    for (const real of ['on', 'off'] as const) {
+      const world = { bmc: { ...obedient, real, who: () => ({ seen: { guid: OTHER }, takesMs: 30 }) } };
+      const o = play([[device('bmc')]], world, { identified: proven('bmc') });
+      expect(o).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+      expect(o.code).toMatch(/^No level is left: IDENTITY_MISMATCH: bmc: another device/);
+      expect(o.atMs).toBeLessThan(500);
+    }
+    const before = play(
+      [[device('bmc')]],
+      { bmc: { ...obedient, real: 'off' } },
+      {
+        identified: proven('bmc'),
+        identities: [wasRead(-1_000, OTHER)],
+      },
+    );
+    expect(before).toMatchObject({ end: 'failed', offs: { bmc: 0 }, reads: [] });
+  });
+
+  it('whose password is refused is given up at once', () => {
+    const o = play(
+      [[device('bmc')]],
+      { bmc: { ...refusing('BMC_AUTH'), who: nameless('BMC_AUTH') } },
+      { identified: proven('bmc') },
+    );
+    expect(o).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+    expect(o.code).toContain('BMC_AUTH');
+    expect(o.atMs).toBeLessThan(1500);
+  });
+
+  it('proves nothing by what it said before it was known, and is known in the time until the second read', () => {
+    const late: Who = (n) => (n < 3 ? { code: 'BMC_REFUSED', takesMs: 30 } : saysGuid(n));
+    const o = play([[device('bmc')]], { bmc: { ...obedient, real: 'off', who: late } }, { identified: proven('bmc') });
+    const knownMs = o.identities.at(-1)?.startedMs ?? 0;
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 0 }, step: { proof: { kind: 'already-off' } } });
+    expect(o.atMs).toBeGreaterThanOrEqual(knownMs + FencingNumbers.readGapAlreadyOff);
+  });
+
+  it('whose off was given by a leader that is lost proves nothing to the next one before it has said who it is', () => {
+    const lost: PowerCommand = { n: 1, epoch: 1, fencer: 'x', attempt: 0, level: 0, device: 'bmc', verb: 'off', at: 0 };
+    const off: Behaviour = { ...obedient, real: 'off' };
+    const o = { commands: [lost], identified: proven('bmc') };
+    expect(play([[device('bmc')]], { bmc: off }, o)).toMatchObject({ end: 'fenced', identities: { length: 1 } });
+    const unread = play([[device('bmc')]], { bmc: { ...off, who: nameless('BMC_REFUSED') } }, o);
+    expect(unread).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+  });
+
+  it('is given its off again only while it is known', () => {
+    const refuses: Behaviour['off'] = () => ({ ok: false, code: 'BMC_REFUSED', takesMs: 6_000 });
+    const world = { bmc: { ...obedient, off: refuses, who: nameless('BMC_REFUSED') } };
+    const o = play([[device('bmc')]], world, { identified: proven('bmc'), identities: [wasRead(-6_000)] });
+    expect(o).toMatchObject({ end: 'failed', offs: { bmc: 2 } });
+    expect(o.code).toContain('IDENTITY_UNREAD');
+    expect(sentOf(o)).toEqual(['off', 'off']);
+  });
+
+  it('a BMC that needs 3 s for an answer is fenced in its level, also where nobody has asked it before', () => {
+    const slow: Behaviour = {
+      read: (_n, real) => ({ power: real, takesMs: 3000 }),
+      off: () => ({ ok: true, takesMs: 3000, offAfterMs: 0 }),
+      who: () => ({ seen: { guid: GUID }, takesMs: 3000 }),
+    };
+    expect(play([[device('bmc')]], { bmc: slow }, { identified: proven('bmc') }).atMs).toBeLessThan(16_000);
+    const told = { identified: proven('bmc'), identities: [wasRead(-2_000)] };
+    expect(play([[device('bmc')]], { bmc: slow }, told)).toMatchObject({ end: 'fenced', identities: { length: 1 } });
+    expect(play([[device('bmc')]], { bmc: slow }, told).atMs).toBeLessThan(13_000);
+  });
+
+  const answer = fc.record({
+    says: fc.constantFrom<'own' | 'other' | 'nothing' | 'refuses'>('own', 'own', 'own', 'other', 'nothing', 'refuses'),
+    takesMs: fc.integer({ min: 1, max: 7_000 }),
+  });
+
+  it('is given no off, and proves nothing, but within 15 s after it said that it is its own and nothing else since', () => {
+    fc.assert(
+      fc.property(
+        fc.array(answer, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.record({ agoMs: fc.integer({ min: 0, max: 40_000 }), isOwn: fc.boolean() }), { maxLength: 2 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 5_000 }),
+        fc.boolean(),
+        (answers, before, isOn, takesMs, isTaken) => {
+          const who: Who = (n) => {
+            const a = answers[n % answers.length] ?? { says: 'refuses', takesMs: 1 };
+            const guid = { own: GUID, other: OTHER, nothing: undefined, refuses: undefined }[a.says];
+            if (a.says === 'refuses') return { code: 'BMC_REFUSED', takesMs: a.takesMs };
+            return { seen: guid === undefined ? {} : { guid }, takesMs: a.takesMs };
+          };
+          const bmc: Behaviour = {
+            real: isOn ? 'on' : 'off',
+            who,
+            read: (_n, real) => ({ power: real, takesMs }),
+            off: () => ({ ok: isTaken, takesMs, offAfterMs: 0 }),
+          };
+          const o = play(
+            [[device('bmc')]],
+            { bmc },
+            {
+              identified: proven('bmc'),
+              identities: before.map(({ agoMs, isOwn }) => wasRead(-agoMs, isOwn ? GUID : OTHER)),
+            },
+          );
+          const own = (atMs: number): boolean => {
+            const told = o.identities.filter((r) => r.endedMs <= atMs && r.seen?.guid !== undefined);
+            const youngest = told.toSorted((a, b) => a.startedMs - b.startedMs).at(-1);
+            const fresh = told.some(
+              (r) => r.seen?.guid === GUID && r.startedMs <= atMs && atMs - r.startedMs <= IDENTITY_FRESH_MS,
+            );
+            return youngest?.seen?.guid === GUID && fresh;
+          };
+          for (const c of o.commands) expect(own(c.at)).toBe(true);
+          if (o.end !== 'fenced') return;
+          for (const r of o.reads.slice(-2)) {
+            expect(r.power).toBe('off');
+            expect(own(r.startedMs)).toBe(true);
+          }
+        },
+      ),
+      { numRuns: runs(3000) },
+    );
   });
 });

@@ -4,12 +4,14 @@ import {
   FencingNumbers,
   hasSealed,
   type IncidentRecord,
+  type NodeRecord,
   type OffProof,
   type PowerDevice,
 } from '#contracts';
 import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
+import { deviceOwner, standsFor, type DeviceOwner, type IdentityRead } from './whose-device.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
 export interface FenceMemory extends PowerMemory {
@@ -26,11 +28,16 @@ export interface FenceMemory extends PowerMemory {
   revision: number;
   /** Last answer of inventory: does the incident still stand? */
   recheck?: Leave;
+  /** What is known of whose the node's power devices are. */
+  identified: Pick<NodeRecord, 'powerIdentity'>;
+  /** Who its devices said they are, as was read here in this attempt or by others shortly before. */
+  identities: readonly IdentityRead[];
 }
 
 export interface FenceCommand {
   device: PowerDevice;
-  verb: 'off' | 'status';
+  /** `identify`: who is it? Changes nothing. */
+  verb: 'off' | 'status' | 'identify';
   /** It may run for so long, ms. */
   limitMs: number;
 }
@@ -53,6 +60,8 @@ const RECHECK_OTHER_MS = 100;
 /** An `off` that was not taken is repeated at most so often in one level of one attempt, and not sooner than this. */
 const MOST_OFFS = 3;
 const OFF_AGAIN_MS = 1_000;
+/** A device that did not say who it is is asked again after this, ms. */
+const IDENTIFY_AGAIN_MS = 1_000;
 /** Several devices: a device that was proven off this long ago is read again, so that all proofs stand together, ms. */
 const PROOF_FRESH_MS = 5_000;
 /** With less time than this left in a level no command is begun, ms. */
@@ -67,6 +76,9 @@ const MOST_BACKOFF_MS = 300_000;
  * Proof of off: per device two consecutive off-reads, both begun after the last `off` of the level ended, at least
  * `readGap` apart (`readGapAlreadyOff` where this incident never ordered that device off). Unknown is never off, and
  * the outcome of `off` itself proves nothing.
+ *
+ * A device that was proven to be the node's own by what it says of itself is given no `off`, and proves nothing, unless it
+ * has said so again shortly before: it may be another machine's since.
  *
  * @param now own monotonic clock, ms
  */
@@ -95,7 +107,7 @@ export function decideFence(
   if (hopeless !== undefined || over) {
     // What is under way ends by its own limit: a level is not left while a command of it may still act.
     if (m.busy.length > 0) return { do: 'wait', untilMs: now + POLL_MS };
-    return leave(i, levels, m, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m));
+    return leave(i, levels, m, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m, now));
   }
 
   // Too late to begin anything; what is under way may still prove it.
@@ -130,20 +142,45 @@ const sealedOptions = ({ id }: PowerDevice, i: { attempt: number }): { detail: s
 type DevicePlan =
   | { do: 'busy' }
   | { do: 'proven' }
-  | { do: 'command'; device: PowerDevice; verb: 'off' | 'status' }
+  | { do: 'command'; device: PowerDevice; verb: 'off' | 'status' | 'identify' }
   | { do: 'wait'; untilMs: number }
   | { do: 'hopeless'; detail: string };
 
-function planDevice(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
-  device: PowerDevice,
-  m: FenceMemory,
-  now: number,
-): DevicePlan {
+type Ordered = Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>;
+
+function planDevice(i: Ordered, device: PowerDevice, m: FenceMemory, now: number): DevicePlan {
   if (m.busy.includes(device.id)) return { do: 'busy' };
   if (!m.drivers.includes(device.driver))
     return { do: 'hopeless', detail: `DRIVER_UNAVAILABLE: this fencer does not offer driver ${device.driver}.` };
+  const owner = deviceOwner(m.identified, device, m.identities);
+  if (owner.is === 'other') return { do: 'hopeless', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}.` };
   const reads = countingReads(i.level, device.id, m);
+  const counting = reads.filter((r) => standsFor(owner, r.startedMs));
+  const plan = planOwn(i, device, counting, m, now);
+  if (plan.do === 'proven' || plan.do === 'hopeless' || standsFor(owner, now)) return plan;
+  return planIdentify(device, owner, reads.at(-1), now);
+}
+
+/** Asks the device who it is, again where it did not say. */
+function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead | undefined, now: number): DevicePlan {
+  const tried = 'last' in owner ? owner.last : undefined;
+  const hasAged = owner.is === 'own' && owner.readsMs.at(-1) === tried?.startedMs;
+  if (tried === undefined || hasAged) return { do: 'command', device, verb: 'identify' };
+  // For those who are told why it was not switched off.
+  if (last === undefined) return { do: 'command', device, verb: 'status' };
+  if (isFinal(tried.code) && isFinal(last.code)) return { do: 'hopeless', detail: unreadText(device, tried) };
+  const notBefore = tried.endedMs + IDENTIFY_AGAIN_MS;
+  return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
+}
+
+/** @param reads that may stand for the node */
+function planOwn(
+  i: Ordered,
+  device: PowerDevice,
+  reads: readonly PowerRead[],
+  m: FenceMemory,
+  now: number,
+): DevicePlan {
   const last = reads.at(-1);
   const off = latestOff(i, device.id, { attempt: i.attempt, level: i.level });
   const command = (verb: 'off' | 'status'): DevicePlan => ({ do: 'command', device, verb });
@@ -220,11 +257,7 @@ function leave(
 const isLacking = (d: PowerDevice, m: FenceMemory): boolean =>
   !m.drivers.includes(d.driver) || m.reads.findLast((r) => r.device === d.id)?.code === 'DRIVER_UNAVAILABLE';
 
-function summary(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
-  devices: readonly PowerDevice[],
-  m: FenceMemory,
-): string {
+function summary(i: Ordered, devices: readonly PowerDevice[], m: FenceMemory, now: number): string {
   if (m.recheck?.go === false) return `Inventory held it: ${m.recheck.reason}`;
   const parts = devices.map((d) => {
     const last = countingReads(i.level, d.id, m).at(-1);
@@ -233,7 +266,21 @@ function summary(
     const order = off === undefined ? 'no off was given' : off.ok ? 'off was accepted' : `off: ${off.code ?? 'failed'}`;
     return `${d.id}: power ${read}, ${order}`;
   });
-  return `${parts.join('; ')}.`;
+  const unread = devices.flatMap((d) => {
+    const owner = deviceOwner(m.identified, d, m.identities);
+    return standsFor(owner, now) ? [] : [unreadText(d, 'last' in owner ? owner.last : undefined)];
+  });
+  return [...unread, `${parts.join('; ')}.`].join(' ');
+}
+
+function unreadText({ id }: PowerDevice, tried: IdentityRead | undefined): string {
+  const why =
+    tried === undefined
+      ? 'it was not asked in time'
+      : tried.code === undefined
+        ? 'it says nothing that can be compared'
+        : `${tried.code}: ${tried.detail ?? 'no detail'}`;
+  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${why}); until it does nothing is given to it, and nothing that it says counts.`;
 }
 
 const backoff = (i: { attempt: number }): number =>

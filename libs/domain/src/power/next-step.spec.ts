@@ -55,8 +55,9 @@ describe('what is wanted of the power of a node', () => {
             const startedMs = n * 500;
             return { device: 'bmc', level: 0, power, startedMs, endedMs: startedMs + 50, at: 0 };
           };
+          const unproven = { identified: {}, identities: [] };
           const seen = { sinceMs: 0, drivers: ['ipmitool'], revision: 1, recheck: leave, quietSinceMs: 0, endedMs: {} };
-          const step = nextPowerStep(i, [[bmc]], { ...seen, reads: reads.map(read), busy: [] }, now);
+          const step = nextPowerStep(i, [[bmc]], { ...seen, ...unproven, reads: reads.map(read), busy: [] }, now);
           const wish = powerWish(i);
           expect(step.do === 'idle').toBe(wish === undefined);
           if (step.do !== 'command') return;

@@ -58,7 +58,7 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decideOrder = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, identified: {}, identities: [], ...m }, now);
 const given = (verb: 'on' | 'soft' | 'status'): object => ({ do: 'command', commands: [{ device: bmc, verb }] });
 
 describe("an operator's order to switch on", () => {

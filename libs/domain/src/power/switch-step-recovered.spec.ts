@@ -48,7 +48,7 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decidePowerOn = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, identified: {}, identities: [], ...m }, now);
 const levels = [[bmc], [pdu]];
 const W = POWER_QUARANTINE_MS;
 

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { identityBasis, type DeviceFacts, type NodeRecord, type PowerDevice, type PowerIdentity } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
+import {
+  asksWho,
+  deviceOwner,
+  guidIsEnough,
+  IDENTITY_FRESH_MS,
+  standsFor,
+  type DeviceOwner,
+  type IdentityRead,
+} from './whose-device.js';
+
+const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
+const g = (n: number): string => `00112233445566778899aabbccddee${n.toString(16).padStart(2, '0')}`;
+
+const found = (o: Partial<PowerIdentity>): Pick<NodeRecord, 'powerIdentity'> => ({
+  powerIdentity: { bmc: { result: 'proven', by: 'guid', at: 1, basis: identityBasis(bmc), ...o } },
+});
+const proven = found({ seen: { guid: g(1), boardSerial: 'B1' } });
+const read = (startedMs: number, seen?: DeviceFacts, o: Partial<IdentityRead> = {}): IdentityRead => ({
+  ...{ device: 'bmc', basis: identityBasis(bmc), startedMs, endedMs: startedMs + 100 },
+  ...(seen === undefined ? { code: 'BMC_TIMEOUT', detail: 'no answer' } : { seen }),
+  ...o,
+});
+const owner = (reads: readonly IdentityRead[], n = proven): DeviceOwner => deviceOwner(n, bmc, reads);
+
+describe('whose a power device is', () => {
+  it.each<[string, Pick<NodeRecord, 'powerIdentity'>]>([
+    ['of which nothing is known', {}],
+    ['that is unproven', found({ result: 'unproven', seen: { guid: g(1) } })],
+    ['that was drilled and says nothing of itself', found({ by: 'drill' })],
+    [
+      'that says only what names no machine',
+      found({ by: 'drill', seen: { guid: '0'.repeat(32), boardSerial: 'none' } }),
+    ],
+    ['that was proven in another place', found({ seen: { guid: g(1) }, basis: 'elsewhere' })],
+    [
+      'that an administrator answers for',
+      found({ result: 'mismatch', seen: { guid: g(1) }, acknowledged: { by: 'ann', why: 'spare', at: 1 } }),
+    ],
+  ])('of one %s is not asked: there is nothing to compare with', (_what, n) => {
+    expect(owner([], n)).toEqual({ is: 'unproven' });
+    expect(standsFor(owner([], n), 1e9)).toBe(true);
+    expect(asksWho({ ...n, powerLevels: [[bmc]] })).toBe(false);
+    expect(guidIsEnough(n, bmc)).toBe(true);
+  });
+
+  it('of one that was proven by what it says is not known until it says so again', () => {
+    expect(asksWho({ ...proven, powerLevels: [[{ ...bmc, id: 'pdu' }], [bmc]] })).toBe(true);
+    expect(owner([])).toEqual({ is: 'unread' });
+    const unread = read(10);
+    expect(owner([read(5), unread])).toEqual({ is: 'unread', last: unread });
+    expect(standsFor(owner([unread]), 10)).toBe(false);
+    const nothing = read(10, {});
+    expect(owner([nothing])).toEqual({ is: 'unread', last: nothing });
+    expect(owner([read(10, { chassisSerial: 'C1' })])).toMatchObject({ is: 'unread' });
+  });
+
+  it('is known by any of what it said when it was proven, and by nothing that is said of another place', () => {
+    expect(owner([read(10, { guid: g(1) })])).toMatchObject({ is: 'own', readsMs: [10] });
+    expect(owner([read(10, { boardSerial: ' b1' })])).toMatchObject({ is: 'own' });
+    expect(owner([read(10, { guid: g(1) }, { device: 'pdu' })])).toMatchObject({ is: 'unread' });
+    expect(owner([read(10, { guid: g(1) }, { basis: 'elsewhere' })])).toMatchObject({ is: 'unread' });
+  });
+
+  it('is another’s where it says so, by the youngest word, whatever else it says', () => {
+    expect(owner([read(20, { guid: g(2) }), read(10, { guid: g(1) })])).toMatchObject({ is: 'other' });
+    expect(owner([read(20, { guid: g(1) }), read(10, { guid: g(2) })])).toMatchObject({ is: 'own', readsMs: [20] });
+    expect(owner([read(10, { guid: g(1), boardSerial: 'B2' })])).toMatchObject({ is: 'other' });
+    expect(standsFor(owner([read(10, { guid: g(2) })]), 10)).toBe(false);
+    const wrong = found({ result: 'mismatch', why: 'it is that of host2' });
+    expect(owner([read(10, { guid: g(1) })], wrong)).toEqual({ is: 'other', why: 'it is that of host2' });
+  });
+
+  it('of one that was proven by a drill, and says something, is known by that', () => {
+    const drilled = found({ by: 'drill', seen: { boardSerial: 'B1' } });
+    expect(owner([], drilled)).toEqual({ is: 'unread' });
+    expect(owner([read(10, { boardSerial: 'B1' })], drilled)).toMatchObject({ is: 'own' });
+    expect(guidIsEnough(drilled, bmc)).toBe(false);
+    expect(guidIsEnough(proven, bmc)).toBe(true);
+  });
+
+  it('stands for 15 s from the asking, and for nothing before it', () => {
+    const said = owner([read(100, { guid: g(1) }), read(20_000)]);
+    expect([99, 100, 15_100, 15_101].map((at) => standsFor(said, at))).toEqual([false, true, true, false]);
+    const again = owner([read(100, { guid: g(1) }), read(20_000, { guid: g(1) })]);
+    expect([100, 19_999, 20_000, 35_001].map((at) => standsFor(again, at))).toEqual([true, false, true, false]);
+  });
+
+  const facts = fc.record(
+    {
+      guid: fc.constantFrom(g(1), g(2), '0'.repeat(32)),
+      boardSerial: fc.constantFrom('B1', 'B2', 'none'),
+      chassisSerial: fc.constantFrom('C1', ''),
+    },
+    { requiredKeys: [] },
+  );
+  const reading = fc.record({
+    startedMs: fc.integer({ min: -20_000, max: 20_000 }),
+    seen: fc.option(facts, { nil: undefined }),
+    device: fc.constantFrom('bmc', 'bmc', 'bmc', 'pdu'),
+  });
+
+  it('is its node’s own at no time but within 15 s after it said what it had said before, and no other thing since', () => {
+    fc.assert(
+      fc.property(
+        facts,
+        fc.array(reading, { maxLength: 5 }),
+        fc.integer({ min: -30_000, max: 40_000 }),
+        (was, all, at) => {
+          const n = found({ seen: was });
+          const reads = all.map(({ startedMs, seen, device }) => read(startedMs, seen, { device }));
+          const usable = (f: DeviceFacts): string[] =>
+            Object.entries(f).flatMap(([k, v]) =>
+              ['0'.repeat(32), 'none', ''].includes(String(v)) ? [] : [`${k} ${v}`],
+            );
+          const [before, kinds] = [usable(was), usable(was).map((x) => x.split(' ')[0])];
+          if (before.length === 0) {
+            expect(standsFor(owner(reads, n), at)).toBe(true);
+            return;
+          }
+          const compared = reads
+            .filter((r) => r.device === 'bmc' && r.seen !== undefined)
+            .map((r) => ({
+              at: r.startedMs,
+              said: usable(r.seen ?? {}).filter((x) => kinds.includes(x.split(' ')[0])),
+            }))
+            .filter((r) => r.said.length > 0)
+            .map((r) => ({ at: r.at, fits: r.said.every((x) => before.includes(x)) }));
+          const youngest = Math.max(...compared.map((r) => r.at));
+          // Of two that were asked at the same moment either may be the last.
+          if (new Set(compared.map((r) => r.at)).size < compared.length) return;
+          const isOwn = compared.some((r) => r.at === youngest && r.fits);
+          const stands = isOwn && compared.some((r) => r.fits && r.at <= at && at - r.at <= IDENTITY_FRESH_MS);
+          expect(standsFor(owner(reads, n), at)).toBe(stands);
+        },
+      ),
+      { numRuns: runs(2000) },
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import {
+  identityBasis,
+  knownIdentity,
+  provenIdentity,
+  type DeviceFacts,
+  type NodeRecord,
+  type PowerDevice,
+} from '#contracts';
+import { isSameDevice, usableFacts } from '../node/device-identity.js';
+
+/** Who a device said it is, or why it did not; times on this process's own monotonic clock, ms. */
+export interface IdentityRead {
+  device: string;
+  /** `identityBasis` of the device that was asked. */
+  basis: string;
+  /** Absent: it was not read. */
+  seen?: DeviceFacts;
+  code?: string;
+  detail?: string;
+  startedMs: number;
+  endedMs: number;
+}
+
+/**
+ * What a device said of itself stands behind a command, or a read, that begins at most this much later than it was asked, ms.
+ * Inventory asks the devices of a silent node this often, so what it has read before the order counts; and a BMC that takes
+ * 5 s for each command can be asked who it is, read and switched off in this time. Within it an address becomes another
+ * machine's only where somebody moves cables, or changes addresses, in the very moment in which the node dies: the BMC must
+ * then have its link and its address again, which takes most of them longer.
+ */
+export const IDENTITY_FRESH_MS = 15_000;
+
+export type DeviceOwner =
+  /** Nothing that it says was ever proven to be the node's own: there is nothing to compare with. */
+  | { is: 'unproven' }
+  /** It said so when it was asked at `readsMs`. `last`: how it was asked last, which may have failed. */
+  | { is: 'own'; readsMs: readonly number[]; last: IdentityRead }
+  | { is: 'other'; why: string }
+  /** It was proven once, and has not said who it is now. `last`: how it was asked last. */
+  | { is: 'unread'; last?: IdentityRead };
+
+type Identified = Pick<NodeRecord, 'powerIdentity'>;
+
+/** What a device that was proven said of itself then. Undefined: it was never proven, or by a drill and says nothing. */
+function provenFacts(n: Identified, d: PowerDevice): DeviceFacts | undefined {
+  const facts = usableFacts(provenIdentity(n, d)?.seen ?? {});
+  return Object.keys(facts).length > 0 ? facts : undefined;
+}
+
+/**
+ * Whose is the device, by what is known of it and what it said since? The youngest reading that can be compared decides.
+ * @param reads of any devices, places and credentials, in any order
+ */
+export function deviceOwner(n: Identified, d: PowerDevice, reads: readonly IdentityRead[]): DeviceOwner {
+  const known = knownIdentity(n, d);
+  if (known?.result === 'mismatch' && known.acknowledged === undefined)
+    return { is: 'other', why: known.why ?? 'its identity differs' };
+  const facts = provenFacts(n, d);
+  if (facts === undefined) return { is: 'unproven' };
+  const basis = identityBasis(d);
+  const asked = reads.filter((r) => r.device === d.id && r.basis === basis).sort((a, b) => a.startedMs - b.startedMs);
+  const last = asked.at(-1);
+  const answers = asked.flatMap(({ seen, startedMs }) => {
+    const isOwn = seen === undefined ? undefined : isSameDevice(facts, seen);
+    return isOwn === undefined ? [] : [{ isOwn, startedMs }];
+  });
+  if (last === undefined || answers.length === 0) return { is: 'unread', ...(last !== undefined && { last }) };
+  if (answers.at(-1)?.isOwn !== true)
+    return { is: 'other', why: 'another device answers in the place of the one that was proven' };
+  return { is: 'own', readsMs: answers.flatMap(({ isOwn, startedMs }) => (isOwn ? [startedMs] : [])), last };
+}
+
+/** May what is given to the device, or read of it, at this time stand for its node? What was read before it said so may not. */
+export const standsFor = (owner: DeviceOwner, atMs: number): boolean =>
+  owner.is === 'unproven' ||
+  (owner.is === 'own' && owner.readsMs.some((readMs) => readMs <= atMs && atMs - readMs <= IDENTITY_FRESH_MS));
+
+/** Some device of the node was proven by what it says, so it is to be asked before anything is switched. */
+export const asksWho = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLevels'>): boolean =>
+  n.powerLevels.flat().some((d) => provenFacts(n, d) !== undefined);
+
+/** The GUID alone tells whether it is the device that was proven; otherwise its serial numbers have to be read. */
+export function guidIsEnough(n: Identified, d: PowerDevice): boolean {
+  const facts = provenFacts(n, d);
+  return facts === undefined || facts.guid !== undefined;
+}
