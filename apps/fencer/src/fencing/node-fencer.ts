@@ -411,7 +411,8 @@ export class NodeFencer {
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
     // It may have waited long for its turn.
     if (c.verb === 'off') {
-      if (!(await this.mayPowerOff(i, revision, attempt)) || !this.isOwn(c.device, node, attempt)) return;
+      if (!(await this.mayPowerOff(i, revision, attempt))) return;
+      if (!this.isOwn(c.device, node, attempt)) return;
     } else {
       const now = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
       if ((await this.hold(now?.value, wish)) !== undefined) return;

@@ -380,8 +380,8 @@ export const fence: readonly Mutant[] = [
   {
     name: 'an off goes to a device that was edited meanwhile',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
-    symbol: 'NodeFencer.order',
-    operation: { replace: '(await this.wereEdited(i))', with: 'false' },
+    symbol: 'NodeFencer.withheldOff',
+    operation: { replace: 'i.devices !== undefined', with: 'i.devices === null' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
@@ -716,7 +716,7 @@ export const fence: readonly Mutant[] = [
     name: 'the word of a device that has aged while its off waited for the BMC is enough',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.order',
-    operation: { operand: '!this.isOwn(c.device, node, attempt)' },
+    operation: { drop: 'if (!this.isOwn(c.device, node, attempt)) return' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
