@@ -24,7 +24,7 @@ export const fence: readonly Mutant[] = [
   {
     name: 'one off-read is proof',
     file: 'libs/domain/src/power/fence-step.ts',
-    symbol: 'planDevice',
+    symbol: 'planOwn',
     operation: { replace: 'first === last || last.startedMs - first.endedMs < gap', with: 'gap < 0' },
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
@@ -97,7 +97,7 @@ export const fence: readonly Mutant[] = [
   {
     name: 'reads from before an on could be carried out count for the proof',
     file: 'libs/domain/src/power/fence-step.ts',
-    symbol: 'planDevice',
+    symbol: 'planOwn',
     operation: [
       { drop: 'if (last.startedMs < onUntilMs) return read(onUntilMs)' },
       { replace: '(r) => r.startedMs >= onUntilMs', with: '(r) => r.startedMs >= 0' },
@@ -107,7 +107,7 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a machine that an on of before has switched on again is not ordered off again',
     file: 'libs/domain/src/power/fence-step.ts',
-    symbol: 'planDevice',
+    symbol: 'planOwn.mayRepeat',
     operation: { operand: 'isUndone' },
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
@@ -158,7 +158,7 @@ export const fence: readonly Mutant[] = [
   {
     name: 'an intent is written for a command that cannot be started',
     file: 'libs/domain/src/power/fence-step.ts',
-    symbol: 'planDevice',
+    symbol: 'planOwn',
     operation: { drop: "if (last.code === 'DRIVER_UNAVAILABLE') return read(last.endedMs + OFF_AGAIN_MS)" },
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
@@ -730,7 +730,10 @@ export const fence: readonly Mutant[] = [
     name: 'what inventory has read is as young as its answer',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'handedReads',
-    operation: { replace: 'startedMs: askedMs - ageMs', with: 'startedMs: askedMs' },
+    operation: {
+      replace: '{ startedMs: askedMs - ageMs, endedMs: askedMs - ageMs }',
+      with: '{ startedMs: askedMs, endedMs: askedMs }',
+    },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
