@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { GateResult } from '#contracts';
 import { aNode, anIncident } from '../testing/records.js';
-import { incidentStep, openingStep, ORDER_LAPSES_MS, stoppedStep, type IncidentStepView } from './incident-step.js';
+import {
+  incidentStep,
+  openingStep,
+  HELD_ORDER_LAPSES_MS,
+  stoppedStep,
+  type IncidentStepView,
+} from './incident-step.js';
 
 const node = aNode('a-1', { status: 'Allocated' });
 const calm: IncidentStepView = {
@@ -62,8 +68,8 @@ describe('the next step of an incident', () => {
   it('by hand lapses where nobody releases it', () => {
     const d = { do: 'suppress' as const, gate: brake, gates: [brake] };
     const i = anIncident('a-1', { phase: 'suppressed', cause: 'manual', gate: 'BRAKE' });
-    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => ORDER_LAPSES_MS - 1 }).do).toBe('suppress');
-    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => ORDER_LAPSES_MS }).do).toBe('end');
+    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => HELD_ORDER_LAPSES_MS - 1 }).do).toBe('suppress');
+    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => HELD_ORDER_LAPSES_MS }).do).toBe('end');
   });
 
   it('after its off is not stopped any more, and waits at the gate', () => {

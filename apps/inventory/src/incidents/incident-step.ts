@@ -4,7 +4,7 @@ import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { wasCommanded } from '#domain/incident/phases.js';
 
 /** An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. */
-export const ORDER_LAPSES_MS = 600_000;
+export const HELD_ORDER_LAPSES_MS = 600_000;
 
 /** What keeps an incident where it is. */
 export type IncidentWait =
@@ -62,7 +62,7 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
   }
   if (d.do === 'hold') return { do: 'wait', by: 'gate', reason: d.reason };
   if (d.do === 'suppress') {
-    if (i.cause === 'manual' && v.stoppedForMs(d.gate) >= ORDER_LAPSES_MS)
+    if (i.cause === 'manual' && v.stoppedForMs(d.gate) >= HELD_ORDER_LAPSES_MS)
       return { do: 'end', reason: 'Nobody released the order within 10 min.' };
     return stoppedStep(i, d.gate, d.gates);
   }

@@ -4,7 +4,7 @@ import { MemoryStore } from '../testing/memory-store.js';
 import { planExecutor } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
 import { anIncident } from '../testing/records.js';
-import { ORDER_LAPSES_MS, powerOrders } from './power-orders.js';
+import { SWITCHING_LAPSES_MS, powerOrders } from './power-orders.js';
 
 describe('an order to the power of a node that no fencer carries out', () => {
   const order = (at: number): PowerOrder => ({ ...{ action: 'on', by: 'eve', reason: 'memory', after: 0 }, at });
@@ -22,9 +22,9 @@ describe('an order to the power of a node that no fencer carries out', () => {
   it('is void after its time, and not before', async () => {
     const { round, kept } = world();
     await round(0);
-    await round(ORDER_LAPSES_MS - 1);
+    await round(SWITCHING_LAPSES_MS - 1);
     expect(kept()).toEqual(order(1));
-    await round(ORDER_LAPSES_MS);
+    await round(SWITCHING_LAPSES_MS);
     expect(kept()).toMatchObject({ done: true, ok: false, detail: 'No fencer carried it out in time.' });
   });
 
@@ -36,10 +36,10 @@ describe('an order to the power of a node that no fencer carries out', () => {
       store.incidents.set('a', anIncident('a', { phase: 'closed', order: order(2) }));
       return mutate(key, fn);
     };
-    await round(ORDER_LAPSES_MS);
+    await round(SWITCHING_LAPSES_MS);
     expect(kept()).toEqual(order(2));
     store.incidents.bucket.mutate = mutate;
-    await round(2 * ORDER_LAPSES_MS - 1);
+    await round(2 * SWITCHING_LAPSES_MS - 1);
     expect(kept()).toEqual(order(2));
   });
 });

@@ -7,7 +7,7 @@ import type { Concern } from './concern.js';
 import type { ChangeIncident } from './intent.js';
 
 /** An order that nobody has carried out by then is void, ms: it must not take effect when a fencer starts hours later. */
-export const ORDER_LAPSES_MS = 120_000;
+export const SWITCHING_LAPSES_MS = 120_000;
 
 /** Incident, and when its order was given: another one has its time anew. */
 type OrderCondition = `${string}/${number}`;
@@ -23,7 +23,7 @@ export const powerOrders: Concern<OrderCondition> = {
   conditions: (fleet) => ({ holds: waiting(fleet).map((w) => w.condition) }),
   plan: (fleet, ages) =>
     waiting(fleet)
-      .filter((w) => ages.of(w.condition) >= ORDER_LAPSES_MS)
+      .filter((w) => ages.of(w.condition) >= SWITCHING_LAPSES_MS)
       .map(end),
 };
 
