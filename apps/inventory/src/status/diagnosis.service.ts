@@ -93,7 +93,9 @@ export class DiagnosisService {
     const { revoker } = this;
     if (revoker === undefined)
       throw new MusterError('CONFIG_INVALID', 'inventory has no keys.revoker, with which servers can be asked');
-    const found = await natsServers({ key: readRevokerKey(revoker), servers: this.context.config.nats.servers });
+    const { config, natsAuthority: ca } = this.context;
+    const key = readRevokerKey(revoker);
+    const found = await natsServers({ key, servers: config.nats.servers, ...(ca !== undefined && { ca }) });
     if (found.length === 0)
       throw new MusterError(
         'NO_RESPONDER',
