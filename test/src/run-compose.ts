@@ -13,6 +13,7 @@ import { checks, selectChecks } from './compose/checks.js';
 import { Composition } from './compose/composition.js';
 import { ControlMachine } from './compose/control-machine.js';
 import { Engine, whyNoEngine } from './compose/engine.js';
+import { ControlHosts } from './compose/hosts/control-hosts.js';
 import { LabHosts } from './compose/lab-hosts.js';
 import { Station } from './compose/station.js';
 
@@ -75,10 +76,11 @@ async function cleanCheckout(to: string): Promise<void> {
 }
 
 /** @returns their file */
-async function keepLogs(name: string, { composition, demo }: Scene): Promise<string> {
+async function keepLogs(name: string, { composition, demo, controlHosts }: Scene): Promise<string> {
   const file = join(work, 'failed', `${name}.log`);
   mkdirSync(dirname(file), { recursive: true });
-  const logs = await Promise.all([composition, demo].map((one) => one.run(['logs', '--no-color', '--timestamps'])));
+  const compositions = [composition, demo, ...controlHosts.running().map((host) => host.composition)];
+  const logs = await Promise.all(compositions.map((one) => one.run(['logs', '--no-color', '--timestamps'])));
   writeFileSync(file, logs.map(({ stdout, stderr }) => `${stdout}\n${stderr}\n`).join(''));
   return file;
 }
@@ -103,11 +105,12 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
   const checkout = join(work, 'checkout');
   const machine = new ControlMachine();
   const builder = new Engine(join(work, 'engine'));
-  const engine = new Engine(join(work, 'engine'), machine.netns);
+  const engine = new Engine(join(work, 'engine'), { enter: machine.to('machine') });
   const station = new Station(machine, join(work, 'station'));
   const composition = Composition.forOperator(engine, checkout, project);
   const demo = Composition.forDemo(engine, checkout);
   const hosts = new LabHosts(machine, root, work);
+  const controlHosts = new ControlHosts(root, checkout, join(work, 'hosts'));
   await cleanCheckout(checkout);
   // Services of one's own, as docs/compose.md says.
   const services = { provisioner: { volumes: ['./lab/services:/etc/muster/services:ro'] } };
@@ -127,11 +130,13 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
     await engine.start();
-    const results = await runChecks(selected, { machine, composition, demo, station, hosts, root, token: '' });
+    const scene = { machine, composition, demo, controlHosts, station, hosts, root, token: '' };
+    const results = await runChecks(selected, scene);
     await composition.downAll();
     await demo.downAll();
     return results;
   } finally {
+    await controlHosts.remove();
     await hosts.remove();
     await station.stop();
     await builder.stop();

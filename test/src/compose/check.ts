@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { until } from '../../../lab/src/until.js';
 import { services, type Composition, type Service } from './composition.js';
 import type { ControlMachine } from './control-machine.js';
+import type { ControlHosts } from './hosts/control-hosts.js';
 import type { LabHosts } from './lab-hosts.js';
 import type { Station } from './station.js';
 
@@ -16,6 +17,8 @@ export interface Scene {
   composition: Composition;
   /** Comes up when the other one is down: both have the same ports. */
   demo: Composition;
+  /** They come up when both are down: five services of each are enough for one machine. */
+  controlHosts: ControlHosts;
   station: Station;
   hosts: LabHosts;
   /** This clone's folder. */
@@ -43,9 +46,15 @@ export function holds(what: string, is: boolean): void {
 
 export const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
+/** Who asks the gateway of a machine. */
+export interface Asker {
+  machine: { answer(where: 'machine', command: string, args: readonly string[], input?: string): Promise<string> };
+  token: string;
+}
+
 /** The gateway's answer, as the machine itself gets it. */
 export async function http(
-  { machine, token }: Pick<Scene, 'machine' | 'token'>,
+  { machine, token }: Asker,
   method: string,
   path: string,
   body?: unknown,
@@ -71,12 +80,7 @@ export async function http(
 }
 
 /** As {@link http}, for what must be answered well. */
-export async function ask<T>(
-  scene: Pick<Scene, 'machine' | 'token'>,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<T> {
+export async function ask<T>(scene: Asker, method: string, path: string, body?: unknown): Promise<T> {
   const { status, text } = await http(scene, method, path, body);
   if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${text}`);
   return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -5,6 +5,7 @@ import { demoChecks } from './demo-checks.js';
 import { faultChecks } from './fault-checks.js';
 import { fleetChecks, lastFleetChecks } from './fleet-checks.js';
 import { handChecks } from './hand-checks.js';
+import { hostsChecks } from './hosts/hosts-checks.js';
 import { closingChecks, installationChecks } from './installation-checks.js';
 import { storeChecks } from './store-checks.js';
 
@@ -20,6 +21,7 @@ export const checks: readonly Check[] = [
   ...storeChecks,
   ...busChecks,
   ...demoChecks,
+  ...hostsChecks,
 ];
 
 /**

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { execa, execaSync } from 'execa';
 import { until } from '../../../lab/src/until.js';
 import { BASE_IMAGE, NATS_IMAGE } from './base-images.js';
 import { addresses } from './control-machine.js';
-import type { Engine } from './engine.js';
+import type { Engine, EngineMachine } from './engine.js';
 
 export const services = ['nats', 'inventory', 'gateway', 'detector', 'provisioner', 'fencer'] as const;
 export type Service = (typeof services)[number];
 
 /** Where the images come from that no registry gives here. */
-const images = { MUSTER_BUILD_NETWORK: 'host', MUSTER_TAG: 'test', BASE_IMAGE, NATS_IMAGE };
+export const images = { MUSTER_BUILD_NETWORK: 'host', MUSTER_TAG: 'test', BASE_IMAGE, NATS_IMAGE };
 
 /** With what an operator writes into .env. */
 export const settings = {
@@ -53,6 +53,7 @@ export class Composition {
   /**
    * @param settings its environment
    * @param options of compose, for every command
+   * @param machine where the program itself is run, which the engine may be on. @default here
    */
   constructor(
     readonly engine: Engine,
@@ -60,6 +61,7 @@ export class Composition {
     readonly project: string,
     private readonly settings: Record<string, string>,
     private readonly options: readonly string[],
+    private readonly machine?: EngineMachine,
   ) {
     const plugin = execaSync('docker', ['compose', 'version'], { reject: false }).exitCode === 0;
     this.program = plugin ? ['docker', 'compose'] : ['docker-compose'];
@@ -68,6 +70,11 @@ export class Composition {
   /** That of docs/compose.md. */
   static forOperator(engine: Engine, checkout: string, project: string): Composition {
     return new Composition(engine, checkout, project, settings, ['-p', project]);
+  }
+
+  /** That of a control host, as docs/install.md has it: its files are there, and give it no other name than the checkout's. */
+  static onHost(host: EngineMachine & { engine: Engine }, checkout: string, options: readonly string[]): Composition {
+    return new Composition(host.engine, checkout, basename(checkout), images, options, host);
   }
 
   /** The demo, as its own file of variables has it: without the override that the checks of the other one are for. */
@@ -79,11 +86,12 @@ export class Composition {
 
   /** `without`: variables that are not set. */
   async run(args: readonly string[], o: { env?: Record<string, string>; without?: string[]; input?: string } = {}) {
-    const [command = '', ...first] = this.program;
+    // Who enters another file system is at its root.
+    const at = ['env', '-C', this.checkout];
+    const [command = '', ...first] = [...(this.machine?.enter ?? []), ...at, ...this.program];
     const all = { ...this.settings, ...o.env };
     const env = Object.fromEntries(Object.entries(all).filter(([name]) => o.without?.includes(name) !== true));
     const { exitCode, stdout, stderr } = await execa(command, [...first, ...this.options, ...args], {
-      cwd: this.checkout,
       env: { ...this.engine.env, ...env },
       input: o.input ?? '',
       reject: false,

@@ -88,7 +88,8 @@ export const containmentChecks: readonly Check[] = [
   },
 ];
 
-async function isContained(composition: Composition, service: Service): Promise<void> {
+/** Throws where a container of it is root, or may do or write what it must not. */
+export async function isContained(composition: Composition, service: Service): Promise<void> {
   const { Config, HostConfig: host } = await composition.inspect(service);
   same(`${service}: limits`, [host.Memory > 0, host.PidsLimit > 0], [true, true]);
   same(`${service}: set up`, [host.Privileged, host.ReadonlyRootfs, host.CapDrop], [false, true, ['ALL']]);
@@ -119,7 +120,7 @@ async function isContained(composition: Composition, service: Service): Promise<
   same(`${service}: what builds`, builders.stdout, '');
 }
 
-async function seesItsOwn(composition: Composition, service: Service): Promise<void> {
+export async function seesItsOwn(composition: Composition, service: Service): Promise<void> {
   const { stdout } = await composition.exec(service, 'sh', '-c', 'cd /etc/muster && find . -type f');
   const files = stdout.split('\n').map((file) => file.replace(/^\.\//, ''));
   const allowed = (file: string): boolean =>

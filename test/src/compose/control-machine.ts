@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { openPorts } from './open-ports.js';
 
 /** Its addresses, which are those that the lab has for a machine outside, and of a station that is on both networks with it. */
 export const addresses = { management: '10.77.1.1', backend: '10.77.2.1' };
@@ -47,45 +48,31 @@ export class ControlMachine {
 
   /** Runs a program on the machine, or at the station. */
   on(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
-    return this.enter(where, command, args, input).then(({ stdout }) => stdout);
+    return this.run(where, command, args, input).then(({ stdout }) => stdout);
   }
 
   /** As {@link on}, also where the program fails, if only it answers. */
   async answer(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
-    const { exitCode, stdout, stderr } = await this.enter(where, command, args, input, false);
+    const { exitCode, stdout, stderr } = await this.run(where, command, args, input, false);
     if (exitCode !== 0 && stdout === '')
       throw new Error(`${command} ${args.join(' ')}: exit ${exitCode}: ${stderr.slice(-2_000)}`);
     return stdout;
   }
 
-  private enter(where: 'machine' | 'station', command: string, args: readonly string[], input: string, reject = true) {
-    const netns = where === 'machine' ? this.netns : this.outside;
-    return execa('nsenter', [`--net=/run/netns/${netns}`, command, ...args], { input, reject });
+  /** What a command begins with that is to run there. */
+  to(where: 'machine' | 'station'): readonly [string, ...string[]] {
+    return ['nsenter', `--net=/run/netns/${where === 'machine' ? this.netns : this.outside}`];
+  }
+
+  private run(where: 'machine' | 'station', command: string, args: readonly string[], input: string, reject = true) {
+    const [enter, ...entering] = this.to(where);
+    return execa(enter, [...entering, command, ...args], { input, reject });
   }
 
   /** TCP ports of `address` that let somebody in who tries each of them. */
-  async openPorts(where: 'machine' | 'station', address: string): Promise<number[]> {
-    const text = await this.on(where, process.execPath, ['--input-type=module', '-'], scanner(address));
-    return JSON.parse(text) as number[];
+  openPorts(where: 'machine' | 'station', address: string): Promise<number[]> {
+    return openPorts(this.to(where), address);
   }
 }
 
 const ip = (...args: string[]) => execa('ip', args);
-
-/** Every port, some hundreds at a time. */
-const scanner = (address: string): string => `
-import { connect } from 'node:net';
-const open = [];
-let next = 1;
-const knock = (port) => new Promise((done) => {
-  const socket = connect({ host: ${JSON.stringify(address)}, port, timeout: 2000 });
-  const end = () => (socket.destroy(), done());
-  // A port of the moment may be the scanner's own: on one machine a socket can connect to itself.
-  const found = () => (socket.localPort !== port && open.push(port), end());
-  socket.once('connect', found).once('error', end).once('timeout', end);
-});
-await Promise.all(Array.from({ length: 300 }, async () => {
-  while (next < 65536) await knock(next++);
-}));
-console.log(JSON.stringify(open.sort((a, b) => a - b)));
-`;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { Hopeless, until } from '../../../lab/src/until.js';
+import { childrenOf } from '../children.js';
 
 /** Until systemd has started all that it is to start, ms. */
 const BOOT_MS = 120_000;
@@ -128,15 +129,5 @@ export class BootedMachine {
 
   private init(): number | undefined {
     return childrenOf(this.container())[0];
-  }
-}
-
-function childrenOf(pid: number | undefined): number[] {
-  if (pid === undefined) return [];
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    // It has ended.
-    return [];
   }
 }
