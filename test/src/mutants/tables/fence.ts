@@ -560,8 +560,7 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/incidents/incident-step.ts',
     symbol: 'incidentStep',
     operation: { replace: 'needsIdentity(i) && v.isIdentityUnanswered()', with: 'false' },
-    specs: ['sim/src/fleet/fleet.spec.ts'],
-    test: 'breaks no rule in the history',
+    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
   },
   {
     name: 'a request that nobody has heard counts as an answer about whose a device is',
