@@ -31,6 +31,8 @@ const proven: Partial<NodeRecord> = {
 interface World {
   /** The devices are edited as this intent is stored. */
   editedAt?: PowerVerb;
+  /** What becomes of the node's record as the intent of the off is stored. Undefined: it goes. */
+  becomes?: (node: NodeRecord) => NodeRecord | undefined;
   /** Of the node. */
   known?: Partial<NodeRecord>;
   /** What the device says of itself when it is asked for the nth time. */
@@ -70,12 +72,14 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     ...{ gates: [], conductor: 1, level: 0, attempt: 0, commands: [], recovery: [], steps: [] },
     devices: devicesMark(before),
   };
-  let node: NodeRecord = aNode('n-1', { powerLevels: before, ...w.known });
+  let node: NodeRecord | undefined = aNode('n-1', { powerLevels: before, ...w.known });
   let isOff = false;
   const put = (next: IncidentRecord): Promise<number> => {
     incident = next;
     if (incident.commands.at(-1)?.verb === 'off') [aheadMs, intentMs] = [aheadMs + intentMs, 0];
-    if (editedAt !== undefined && incident.commands.at(-1)?.verb === editedAt) node = { ...node, powerLevels: after };
+    const last = incident.commands.at(-1);
+    if (node !== undefined && editedAt !== undefined && last?.verb === editedAt) node = { ...node, powerLevels: after };
+    if (node !== undefined && w.becomes !== undefined && last?.verb === 'off' && !last.result) node = w.becomes(node);
     return Promise.resolve(1);
   };
   const incidents = {
@@ -85,7 +89,7 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
       put(fn({ value: incident }) ?? incident),
   };
   const bucket = (name: string): unknown =>
-    name === 'incidents' ? incidents : { get: () => Promise.resolve({ value: node, revision: 1 }) };
+    name === 'incidents' ? incidents : { get: () => Promise.resolve(node && { value: node, revision: 1 }) };
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const call = (): Promise<unknown> =>
     Promise.resolve({
@@ -187,5 +191,18 @@ describe('a device that was proven to be the node’s own', () => {
       ok: false,
       code: 'IDENTITY_UNREAD',
     });
+  });
+
+  it.each<[string, World['becomes'], string]>([
+    [
+      'is found to be another machine’s',
+      (n) => ({ ...n, powerIdentity: { bmc: { result: 'mismatch', at: 2, basis, why: 'its GUID is of n-2' } } }),
+      'IDENTITY_MISMATCH',
+    ],
+    ['is nobody’s any more, its node being deleted', () => undefined, 'INCIDENT_STATE'],
+  ])('is given nothing where it %s as the intent is stored, and the record says why', async (_what, becomes, code) => {
+    const { sent, incident } = await fence({ known: proven, says: own, becomes: becomes! });
+    expect(sent).not.toContain(off);
+    expect(incident.commands.find((c) => c.verb === 'off')?.result).toMatchObject({ ok: false, code });
   });
 });

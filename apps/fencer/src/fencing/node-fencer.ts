@@ -462,10 +462,14 @@ export class NodeFencer {
       tookMs: 0,
     });
     const node = (await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
-    if (i.devices !== undefined && node !== undefined && i.devices !== devicesMark(node.powerLevels))
+    if (node === undefined) return not('its node is not registered any more', 'INCIDENT_STATE');
+    if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels))
       return not('its power devices were edited');
     if (!(await this.stillMayPowerOff(i, attempt))) return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
-    return this.isOwn(device, node, attempt) ? undefined : not('it did not say in time who it is', 'IDENTITY_UNREAD');
+    const owner = deviceOwner(node, device, identitiesOf(attempt));
+    if (standsFor(owner, this.clock.monotonicMs())) return undefined;
+    if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');
+    return not('it did not say in time who it is', 'IDENTITY_UNREAD');
   }
 
   /** By what is known of it, and what it said shortly before. */

@@ -280,7 +280,7 @@ function unreadText({ id }: PowerDevice, tried: IdentityRead | undefined): strin
       : tried.code === undefined
         ? 'it says nothing that can be compared'
         : `${tried.code}: ${tried.detail ?? 'no detail'}`;
-  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${why}); until it does nothing is given to it, and nothing that it says counts.`;
+  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${why}); until it does, it gets no off and its readings do not count.`;
 }
 
 const backoff = (i: { attempt: number }): number =>

@@ -722,7 +722,14 @@ export const fence: readonly Mutant[] = [
     name: 'the word of a device that has aged while the intent was stored is enough',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.withheldOff',
-    operation: { replace: 'this.isOwn(device, node, attempt)', with: 'true' },
+    operation: { replace: 'standsFor(owner, this.clock.monotonicMs())', with: "owner.is !== 'other'" },
+    specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
+  },
+  {
+    name: 'an off is given to a device of a node that was deleted meanwhile',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.withheldOff',
+    operation: { drop: "if (node === undefined) return not('its node is not registered any more', 'INCIDENT_STATE')" },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
