@@ -5,7 +5,7 @@ import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from './identity-reads.js';
 
-/** The conductor answers from memory, ms; a fencer that is told nothing asks the devices itself, which takes no longer. */
+/** The conductor answers from memory, ms. A fencer waits for it, and asks the devices itself where it is told nothing. */
 const ANSWER_MS = 200;
 
 /** What power devices said of themselves a moment ago, for whoever is about to switch them: it need not ask them again. */

@@ -17,8 +17,6 @@ import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { allTurns, takeTurns } from './identity-turns.js';
 
-/** What a suspect's device said is not asked again within this, ms. */
-const FRESH_MS = 15_000;
 /** One without an answer is begun again after this, ms: an answer may be lost with its fencer. From the second on: */
 const ASK_AGAIN_MS = 2_000;
 const ASK_ON_MS = 5_000;
@@ -128,7 +126,7 @@ export class IdentityReads {
     const now = this.context.clock.monotonicMs();
     for (const [node, { at }] of this.last) if (now - at > IDENTITY_FRESH_MS) this.last.delete(node);
     for (const [node, { underWay, wantedAt }] of this.rows)
-      if (underWay === 0 && now - wantedAt >= FRESH_MS) this.rows.delete(node);
+      if (underWay === 0 && now - wantedAt >= IDENTITY_FRESH_MS) this.rows.delete(node);
   }
 
   /**
@@ -173,7 +171,8 @@ export class IdentityReads {
 }
 
 /** So long after the last read of it another is begun, ms. */
-const againMs = ({ answered, asked }: Row): number => (answered ? FRESH_MS : asked < 2 ? ASK_AGAIN_MS : ASK_ON_MS);
+const againMs = ({ answered, asked }: Row): number =>
+  answered ? IDENTITY_FRESH_MS : asked < 2 ? ASK_AGAIN_MS : ASK_ON_MS;
 
 /** Nobody has said anything. */
 const unheard: ReadonlySet<ErrorCode> = new Set(['TIMEOUT', 'NO_RESPONDER', 'BUS_UNAVAILABLE']);
