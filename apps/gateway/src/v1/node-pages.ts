@@ -5,7 +5,7 @@ import { RpcClient } from '../rpc/rpc-client.js';
 type TextRequest = RpcRequest<'inventory.nodes.text'>;
 type TextPage = RpcAnswer<'inventory.nodes.text'>;
 
-/** Parts of a long list that are asked for at once: one is read, two are written. More would only wait in memory. */
+/** Parts of a long list in flight: the client reads one while inventory writes two. More would only wait in memory. */
 const AT_ONCE = 3;
 
 type Bounds = Pick<TextRequest, 'limit' | 'cursor' | 'until' | 'divide'>;
@@ -22,15 +22,19 @@ export async function* nodePages(rpc: RpcClient, { limit, ...q }: TextRequest): 
     page.catch(() => undefined);
     return page;
   };
-  if (limit !== undefined) return void (yield* inTurn(ask, { limit }));
+  if (limit !== undefined) {
+    yield* inTurn(ask, { limit });
+    return;
+  }
   const first = await ask({ divide: true });
   const parts = behind(first);
   const asked = parts.splice(0, AT_ONCE).map((part) => ({ part, page: ask(part) }));
   yield first;
   for (let next = asked.shift(); next !== undefined; next = asked.shift()) {
-    const endsThere = yield* inTurn(ask, next.part, next.page);
-    if (!endsThere) return;
-    for (const part of parts.splice(0, 1)) asked.push({ part, page: ask(part) });
+    const keptToItsPart = yield* inTurn(ask, next.part, next.page);
+    if (!keptToItsPart) return;
+    const part = parts.shift();
+    if (part !== undefined) asked.push({ part, page: ask(part) });
   }
 }
 
