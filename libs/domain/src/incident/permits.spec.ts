@@ -74,15 +74,26 @@ describe('permits', () => {
           open: some,
           granted: some,
           tripped: some,
+          more: fc.constantFrom<Partial<Permits>>(
+            {},
+            { ages: { 'trip:s-1': 5, x: 0 } },
+            { blindness: { epoch: 1, seq: 0 } },
+          ),
+          stored: fc.constantFrom('whole', 'no trips', 'nothing'),
           forMs: ms,
           calmMs: ms,
           ended: fc.boolean(),
         }),
-        ({ silent, open, granted, tripped, forMs, calmMs, ended }) => {
-          const permits: Permits = {
+        ({ silent, open, granted, tripped, more, stored, forMs, calmMs, ended }) => {
+          const trips: NonNullable<Permits['trips']> = tripped.map((node) => ({
+            ...{ id: `s-${node}`, cause: 'brake', at: 1, members: { [node]: {} } },
+          }));
+          const all: Permits = {
             granted: granted.map((node) => ({ incident: `i-${node}`, node, at: 1 })),
-            trips: tripped.map((node) => ({ id: `s-${node}`, cause: 'brake', at: 1, members: { [node]: {} } })),
+            ...more,
+            ...(stored === 'whole' && { trips }),
           };
+          const permits = stored === 'nothing' ? undefined : all;
           const is = nothingToKeep({
             permits,
             open: open.length > 0,
@@ -100,7 +111,7 @@ describe('permits', () => {
               silent: silent.map((node) => ({ node, domain: 'd', forMs })),
               unrecovered: open,
               latch: {
-                trips: permits.trips ?? [],
+                trips: permits?.trips ?? [],
                 state: (node) => (silent.includes(node) ? 'rest' : 'up'),
                 sees: true,
                 settling: false,
