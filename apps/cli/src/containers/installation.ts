@@ -160,7 +160,7 @@ function requireInstallation(dir: string): void {
   if (isOneOfSeveral(dir))
     throw new MusterError(
       'CONFIG_INVALID',
-      'this is one of several control hosts: change it in the folder where muster init --hosts was said, say that again, copy the folder of each host anew, and then: docker compose run --rm init',
+      'this is one of several control hosts: change it in the folder where muster init --hosts was said, say that again, copy the folder of each host anew, and go on as docs/three-hosts.md says under "In containers"',
     );
   if (!isCluster(dir))
     throw new MusterError('CONFIG_INVALID', 'there is no installation yet: docker compose run --rm init');
