@@ -1,4 +1,5 @@
 import type { IncidentPhase } from '#contracts';
+import type { BmcMood } from '../hands/bmc.js';
 import type { Named } from '../play.js';
 import { quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
 
@@ -34,6 +35,13 @@ const swapped: Pick<FleetHistory, 'tellGuid' | 'wires'> = {
   wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
 };
 
+/** The machine dies while the BMC of `node` is in this mood, from shortly before until then. */
+const deathUnder = (node: string, mood: BmcMood, untilMs: number): FleetHistory['events'] => [
+  { kind: 'bmc', at: 19_000, node, mood },
+  death,
+  { kind: 'bmc', at: untilMs, node, mood: 'well' },
+];
+
 /** By the name under which `--sweep` and the specs find them. */
 export const namedFleets: Record<string, NamedFleet> = {
   death: {
@@ -64,24 +72,15 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'the same while the BMC can be read by nobody: it is not used before it has said who it is',
     history: quietFleet('bmcs-swapped-unreadable', FLEET_SEED + 49, {
       ...swapped,
-      events: [
-        { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'unreadable' },
-        death,
-        { kind: 'bmc', at: 35_000, node: 'n-2', mood: 'well' },
-      ],
+      events: deathUnder('n-2', 'unreadable', 35_000),
       quietFrom: 50_000,
     }),
   },
   'bmcs-swapped-nameless': {
     shows: 'the same while the BMC answers all but who it is, until after the fencing has failed',
     history: quietFleet('bmcs-swapped-nameless', FLEET_SEED + 50, {
-      tellGuid: ['n-1', 'n-2'],
-      wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
-      events: [
-        { kind: 'bmc', at: 19_000, node: 'n-2', mood: 'nameless' },
-        death,
-        { kind: 'bmc', at: 48_000, node: 'n-2', mood: 'well' },
-      ],
+      ...swapped,
+      events: deathUnder('n-2', 'nameless', 48_000),
       quietFrom: 65_000,
     }),
   },
@@ -89,11 +88,7 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'a machine dies whose own BMC does not say who it is: it is powered off as soon as it does',
     history: quietFleet('bmc-nameless', FLEET_SEED + 51, {
       tellGuid: ['n-1'],
-      events: [
-        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'nameless' },
-        death,
-        { kind: 'bmc', at: 30_000, node: 'n-1', mood: 'well' },
-      ],
+      events: deathUnder('n-1', 'nameless', 30_000),
       quietFrom: 50_000,
     }),
   },
