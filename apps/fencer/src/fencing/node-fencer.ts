@@ -22,7 +22,13 @@ import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
 import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
 import type { SwitchMemory } from '#domain/power/switch-step.js';
-import { deviceOwner, guidIsEnough, standsFor, type IdentityRead } from '#domain/power/whose-device.js';
+import {
+  deviceOwner,
+  guidIsEnough,
+  standsFor,
+  type DeviceOwner,
+  type IdentityRead,
+} from '#domain/power/whose-device.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { IdentifyingPower, TimedOutcome } from '../power/power-control.js';
@@ -74,6 +80,10 @@ const newAttempt = (key: string, sinceMs: number): Attempt => ({
 });
 
 const identitiesOf = (a: Attempt): IdentityRead[] => [...a.handed, ...a.identities];
+
+/** By what is known of it, and what it said shortly before. */
+const ownerOf = (device: PowerDevice, node: NodeRecord | undefined, attempt: Attempt): DeviceOwner =>
+  deviceOwner(node ?? {}, device, identitiesOf(attempt));
 
 /** @param askedMs inventory was asked then: what it had read was no younger than its age, counted from there */
 const handedReads = (
@@ -412,7 +422,7 @@ export class NodeFencer {
     // It may have waited long for its turn.
     if (c.verb === 'off') {
       if (!(await this.mayPowerOff(i, revision, attempt))) return;
-      if (!this.isOwn(c.device, node, attempt)) return;
+      if (!standsFor(ownerOf(c.device, node, attempt), this.clock.monotonicMs())) return;
     } else {
       const now = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
       if ((await this.hold(now?.value, wish)) !== undefined) return;
@@ -466,15 +476,10 @@ export class NodeFencer {
     if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels))
       return not('its power devices were edited');
     if (!(await this.stillMayPowerOff(i, attempt))) return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
-    const owner = deviceOwner(node, device, identitiesOf(attempt));
+    const owner = ownerOf(device, node, attempt);
     if (standsFor(owner, this.clock.monotonicMs())) return undefined;
     if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');
     return not('it did not say in time who it is', 'IDENTITY_UNREAD');
-  }
-
-  /** By what is known of it, and what it said shortly before. */
-  private isOwn(device: PowerDevice, node: NodeRecord | undefined, attempt: Attempt): boolean {
-    return standsFor(deviceOwner(node ?? {}, device, identitiesOf(attempt)), this.clock.monotonicMs());
   }
 
   /** Never later than the lease of this term, which may be renewed while the command runs. */

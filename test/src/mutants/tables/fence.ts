@@ -715,7 +715,7 @@ export const fence: readonly Mutant[] = [
     name: 'the word of a device that has aged while its off waited for the BMC is enough',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.order',
-    operation: { drop: 'if (!this.isOwn(c.device, node, attempt)) return' },
+    operation: { drop: 'if (!standsFor(ownerOf(c.device, node, attempt), this.clock.monotonicMs())) return' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
