@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { ip, removeNetns } from './netns.js';
 import { openPorts } from './open-ports.js';
 
 /** Its addresses, which are those that the lab has for a machine outside, and of a station that is on both networks with it. */
@@ -43,7 +44,7 @@ export class ControlMachine {
   }
 
   async remove(): Promise<void> {
-    for (const name of [this.netns, this.outside]) await ip('netns', 'del', name).catch(() => undefined);
+    for (const name of [this.netns, this.outside]) await removeNetns(name);
   }
 
   /** Runs a program on the machine, or at the station. */
@@ -74,5 +75,3 @@ export class ControlMachine {
     return openPorts(this.to(where), address);
   }
 }
-
-const ip = (...args: string[]) => execa('ip', args);

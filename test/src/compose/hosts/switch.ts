@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import type { ControlHost } from '#bus';
+import { ip, removeNetns } from '../netns.js';
 
 export const Networks = ['management', 'backend'] as const;
 export type Network = (typeof Networks)[number];
@@ -42,8 +43,6 @@ export class Switch {
   }
 
   async remove(): Promise<void> {
-    await ip('netns', 'del', this.netns).catch(() => undefined);
+    await removeNetns(this.netns);
   }
 }
-
-const ip = (...args: string[]) => execa('ip', args);
