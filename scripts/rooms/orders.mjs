@@ -44,6 +44,8 @@ export const orders = {
     identity
     operations
     snapshot plan
+    plan/alarms plan/jobs plan/power plan/store plan/workloads
+    plan/nodes
     claims jobs returns checks
     agents
     node-requests node-files

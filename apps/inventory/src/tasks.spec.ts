@@ -7,20 +7,22 @@ import { tasks } from './tasks.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-it('every concern that is written as a reconciler is in the list, once, under a name of its own', () => {
-  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+/** The text of all code in it, at any depth. */
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-    .map((file) => readFileSync(join(root, file), 'utf8'));
-  const written = sources.flatMap((text) => /class (\w+) implements Reconciler\b/.exec(text)?.[1] ?? []);
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+
+it('every concern that is written as a reconciler is in the list, once, under a name of its own', () => {
+  const written = sourcesIn(root).flatMap((text) => /class (\w+) implements Reconciler\b/.exec(text)?.[1] ?? []);
   expect(tasks.flatMap((t) => ('by' in t ? [t.by.name] : [])).toSorted()).toEqual(written.toSorted());
   expect(new Set(tasks.map((t) => t.name)).size).toBe(tasks.length);
 });
 
 it('every concern that is written as a plan is in the list, once', () => {
-  const sources = readdirSync(`${root}/plan`)
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-    .map((file) => readFileSync(join(root, 'plan', file), 'utf8'));
-  const written = sources.flatMap((text) => /export const (\w+): Concern\b/.exec(text)?.[1] ?? []);
+  const written = sourcesIn(join(root, 'plan')).flatMap(
+    (text) => /export const (\w+): Concern\b/.exec(text)?.[1] ?? [],
+  );
   const listed = readFileSync(join(root, 'tasks.ts'), 'utf8').matchAll(/planned\('[^']+', (\w+),/g);
   expect([...listed].map(([, name = '']) => name).toSorted()).toEqual(written.toSorted());
 });

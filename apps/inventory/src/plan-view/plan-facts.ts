@@ -1,10 +1,10 @@
 import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
-import type { AbsenceView } from '../plan/absences.js';
+import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
-import type { StopView } from '../plan/stops.js';
+import type { StopView } from '../plan/workloads/stops.js';
 import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
 
 /** An incident whose node is proven off, or whose power an operator has ordered. */

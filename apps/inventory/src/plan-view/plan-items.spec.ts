@@ -8,7 +8,7 @@ import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { incidentStep, openingStep } from '../incidents/incident-step.js';
 import { decideMoves } from '../recovery/moves.js';
-import { stopStep } from '../plan/stop-step.js';
+import { stopStep } from '../plan/workloads/stop-step.js';
 import { aNode, anIncident, aVerdict, aWorkload } from '../testing/records.js';
 import type { PlanFacts } from './plan-facts.js';
 import { planItems } from './plan-items.js';

@@ -1,6 +1,6 @@
 import type { PlanAgain, PlanItem, WorkloadRecord } from '#contracts';
 import { PERIOD_MS } from '../conductor/task.js';
-import type { StopStep } from '../plan/stop-step.js';
+import type { StopStep } from '../plan/workloads/stop-step.js';
 import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
 import type { PlanFacts } from './plan-facts.js';
 

@@ -17,7 +17,7 @@ import { doublesOf, type Double } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
 import { HostsView } from './hosts.js';
-import { groupStarts, orderOutcome, recoverJob, retryAfterMs, type StartGroup } from '../plan/recover-job.js';
+import { groupStarts, orderOutcome, recoverJob, retryAfterMs, type StartGroup } from '../plan/workloads/recover-job.js';
 import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from '../reports/start-facts.js';

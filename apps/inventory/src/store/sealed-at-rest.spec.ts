@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, readCredentials, type Bus } from '#bus';
 import { SEALED, type BucketName, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
-import { recoverJob } from '../plan/recover-job.js';
+import { recoverJob } from '../plan/workloads/recover-job.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 

@@ -11,10 +11,10 @@ export const admit: readonly Mutant[] = [
   },
   {
     name: 'a job is called lost while its worker renews its lease',
-    file: 'apps/inventory/src/plan/orphan-holds.ts',
+    file: 'apps/inventory/src/plan/jobs/orphan-holds.ts',
     symbol: 'keyOf',
     operation: { replace: '`${job}/${answers.leases.get(leaseOf(job)) ?? 0}`', with: '`${job}/0`' },
-    specs: ['apps/inventory/src/plan/orphan-holds.spec.ts'],
+    specs: ['apps/inventory/src/plan/jobs/orphan-holds.spec.ts'],
   },
   {
     name: 'a node that is held is admitted again',
@@ -343,16 +343,16 @@ export const admit: readonly Mutant[] = [
   },
   {
     name: 'an edit that was decided is given up',
-    file: 'apps/inventory/src/plan/edit-forward.ts',
+    file: 'apps/inventory/src/plan/nodes/edit-forward.ts',
     symbol: 'editForward',
     operation: { operand: '!decided.includes(edit)' },
-    specs: ['apps/inventory/src/plan/edit-forward.spec.ts'],
+    specs: ['apps/inventory/src/plan/nodes/edit-forward.spec.ts'],
   },
   {
     name: 'an edit is given up while its replica decides it',
-    file: 'apps/inventory/src/plan/edit-forward.ts',
+    file: 'apps/inventory/src/plan/nodes/edit-forward.ts',
     symbol: 'editForward',
     operation: { operand: 'ages.of(edit) >= UNDECIDED_MS' },
-    specs: ['apps/inventory/src/plan/edit-forward.spec.ts'],
+    specs: ['apps/inventory/src/plan/nodes/edit-forward.spec.ts'],
   },
 ];

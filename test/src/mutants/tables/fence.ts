@@ -800,9 +800,9 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'an order to the power lapses in the place of another',
-    file: 'apps/inventory/src/plan/power-orders.ts',
+    file: 'apps/inventory/src/plan/power/power-orders.ts',
     symbol: 'end',
     operation: { replace: 'lapsed(now, order)', with: 'lapsed(now, now.order ?? order)' },
-    specs: ['apps/inventory/src/plan/power-orders.spec.ts'],
+    specs: ['apps/inventory/src/plan/power/power-orders.spec.ts'],
   },
 ];

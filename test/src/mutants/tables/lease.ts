@@ -278,9 +278,9 @@ export const lease: readonly Mutant[] = [
   },
   {
     name: 'a token that is behind is called over through a gap in the records',
-    file: 'apps/inventory/src/plan/token-guard.ts',
+    file: 'apps/inventory/src/plan/store/token-guard.ts',
     symbol: 'tokenGuard',
     operation: { operand: 'incidents.live' },
-    specs: ['apps/inventory/src/plan/token-guard.spec.ts'],
+    specs: ['apps/inventory/src/plan/store/token-guard.spec.ts'],
   },
 ];

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
-const ABSENCE = ['apps/inventory/src/plan/workload-absence.spec.ts'];
-const STOPS = ['apps/inventory/src/plan/stops.spec.ts'];
+const ABSENCE = ['apps/inventory/src/plan/workloads/workload-absence.spec.ts'];
+const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
 
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
 export const recover: readonly Mutant[] = [
@@ -209,21 +209,21 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a workload that has ended by itself stays down',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'restartLeftMs',
     operation: { replace: "presence === 'absent'", with: 'false' },
     specs: ABSENCE,
   },
   {
     name: 'one look without a workload is enough to start it',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'absenceStep',
     operation: { replace: 'leftMs === 0', with: 'leftMs >= 0' },
     specs: ABSENCE,
   },
   {
     name: 'a workload on a silent node has ended',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'presenceOf',
     operation: {
       replace: 'report?.workloads === undefined || report.bootId !== node.bootId',
@@ -233,66 +233,66 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'the word of a boot that is not known yet says that a workload has ended',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: 'report.bootId !== node.bootId' },
     specs: ABSENCE,
   },
   {
     name: 'what shall not run is started when it has ended',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: "w.desired !== 'running'" },
     specs: ABSENCE,
   },
   {
     name: 'what is on its way elsewhere is started where it was',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { drop: "if (w.start !== undefined || w.stop !== undefined || w.move !== undefined) return 'unknown'" },
     specs: ABSENCE,
   },
   {
     name: 'a workload of a node in an incident has ended by itself',
-    file: 'apps/inventory/src/plan/workload-absence.ts',
+    file: 'apps/inventory/src/plan/workloads/workload-absence.ts',
     symbol: 'presenceOf',
     operation: { operand: '(incident !== undefined && !quietPhases.includes(incident))' },
     specs: ABSENCE,
   },
   {
     name: 'what nobody could see was an absence all the same',
-    file: 'apps/inventory/src/plan/absences.ts',
+    file: 'apps/inventory/src/plan/nodes/absences.ts',
     symbol: 'absences',
     operation: {
       replace: 'fleet.live ? looks(fleet).flatMap((l) => l.condition ?? []) : []',
       with: 'looks(fleet).flatMap((l) => l.condition ?? [])',
     },
-    specs: ['apps/inventory/src/plan/absences.spec.ts'],
+    specs: ['apps/inventory/src/plan/nodes/absences.spec.ts'],
   },
   {
     name: 'a silent node agrees that what moves has left it',
-    file: 'apps/inventory/src/plan/stops.ts',
+    file: 'apps/inventory/src/plan/workloads/stops.ts',
     symbol: 'wordOfItsNode',
     operation: { drop: "if (s.report?.workloads === undefined) return 'unknown'" },
     specs: STOPS,
   },
   {
     name: 'a stop that failed counts as read back',
-    file: 'apps/inventory/src/plan/stops.ts',
+    file: 'apps/inventory/src/plan/workloads/stops.ts',
     symbol: 'follow',
     operation: { drop: 'if (!outcome.done) return [failed(s, job, outcome.why, outcome.seen)]' },
     specs: STOPS,
   },
   {
     name: 'a stop counts as read back by a job that says nothing of the workload',
-    file: 'apps/inventory/src/plan/recover-job.ts',
+    file: 'apps/inventory/src/plan/workloads/recover-job.ts',
     symbol: 'orderOutcome',
     operation: { replace: "order === 'start' && result?.ok === true", with: 'result?.ok === true' },
-    specs: ['apps/inventory/src/plan/recover-job.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/recover-job.spec.ts'],
   },
   {
     name: 'a stop whose job was not written is never given',
-    file: 'apps/inventory/src/plan/stops.ts',
+    file: 'apps/inventory/src/plan/workloads/stops.ts',
     symbol: 'follow',
     operation: { drop: 'if (fleet.jobs.get(job) === undefined) return [createAfterAll(job, w)]' },
     specs: STOPS,
@@ -539,9 +539,9 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'work without a start gate is over through a gap in the view of the nodes',
-    file: 'apps/inventory/src/plan/start-gates.ts',
+    file: 'apps/inventory/src/plan/alarms/start-gates.ts',
     symbol: 'startGates',
     operation: { row: 'isKnown: ({ nodes }) => nodes.live' },
-    specs: ['apps/inventory/src/plan/start-gates.spec.ts'],
+    specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
   },
 ];

@@ -1,0 +1,51 @@
+import type { NodeRecord, RunningWorkload } from '#contracts';
+import { ungatedAfter, ungatedText } from '#domain/workload/start-gate.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { alarmIntents } from './alarm-intents.js';
+import type { Concern } from '../concern.js';
+import type { ChangeNode } from '../intent.js';
+
+/**
+ * Keeps in each node's record what runs there without a start gate, and the alarm `workload-ungated`. It is stored, as it
+ * must be known when the node says nothing any more, and to whoever conducts then.
+ */
+export const startGates: Concern = {
+  isKnown: ({ nodes }) => nodes.live,
+  plan: (fleet) => {
+    const news = newsOf(fleet);
+    const wanted = fleet.nodes.list.flatMap(({ key, value }): WantedAlarm[] => {
+      const ungated = news.get(key)?.is ?? value.ungated ?? [];
+      if (ungated.length === 0) return [];
+      const message = `${key}: ${ungatedText(ungated)}. A boot would start it beside its copy elsewhere, so Muster does not power ${key} on by itself.`;
+      return [{ code: 'workload-ungated', subject: key, severity: 'warning', message }];
+    });
+    return [
+      ...[...news].map(([node, { says }]) => noteUngated(node, says)),
+      ...alarmIntents(fleet, ['workload-ungated'], wanted),
+    ];
+  },
+};
+
+/** Node → what its fresh report says of it, and what its record says from then on; without those that say nothing new. */
+function newsOf({ reports, nodes }: Fleet): Map<string, { says: RunningWorkload[]; is: string[] }> {
+  const news = new Map<string, { says: RunningWorkload[]; is: string[] }>();
+  for (const [node, { workloads: says }] of reports) {
+    const record = nodes.get(node)?.value;
+    const is = record && ungatedAfter(record.ungated, says);
+    if (is !== undefined && says !== undefined) news.set(node, { says, is });
+  }
+  return news;
+}
+
+const noteUngated = (node: string, says: RunningWorkload[]): ChangeNode => ({
+  ...{ do: 'change-node', key: node, about: { node } },
+  reason: 'Other work than before runs there without a start gate.',
+  decide: (now) => withUngated(now, ungatedAfter(now.ungated, says)),
+});
+
+function withUngated(now: NodeRecord, is: string[] | undefined): NodeRecord | undefined {
+  if (is === undefined) return undefined;
+  const { ungated: _was, ...rest } = now;
+  return is.length === 0 ? rest : { ...rest, ungated: is };
+}

@@ -1,0 +1,28 @@
+import type { Cordon } from '#contracts';
+import type { Concern } from '../concern.js';
+import type { Intent } from '../intent.js';
+
+/** Ends a cordon at the time of day that its operator gave; one without an end stays until somebody uncordons. */
+export const cordonEnd: Concern = {
+  plan: ({ nodes, wallMs }) =>
+    nodes.list.flatMap(({ key, value: { cordon } }): Intent[] =>
+      cordon === undefined || !isOver(cordon, wallMs)
+        ? []
+        : [
+            {
+              do: 'change-node',
+              key,
+              about: { node: key },
+              reason: 'Its cordon has ended.',
+              audit: { by: cordon.by, action: 'uncordon', detail: 'the end that was given with the cordon' },
+              decide: (now) => {
+                if (now.cordon?.until !== cordon.until || now.cordon?.at !== cordon.at) return undefined;
+                const { cordon: _over, ...rest } = now;
+                return rest;
+              },
+            },
+          ],
+    ),
+};
+
+const isOver = ({ until }: Cordon, wallMs: number): boolean => until !== undefined && until <= wallMs;

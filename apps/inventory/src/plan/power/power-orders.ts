@@ -1,0 +1,41 @@
+import type { IncidentRecord, PowerOrder } from '#contracts';
+import { isOrderDue } from '#domain/incident/order.js';
+import { lapsed } from '#domain/power/power-order.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import type { Concern } from '../concern.js';
+import type { ChangeIncident } from '../intent.js';
+
+/** An order that nobody has carried out by then is void, ms: it must not take effect when a fencer starts hours later. */
+export const SWITCHING_LAPSES_MS = 120_000;
+
+/** Incident, and when its order was given: another one has its time anew. */
+type OrderCondition = `${string}/${number}`;
+
+interface Waiting {
+  incident: IncidentRecord;
+  order: PowerOrder;
+  condition: OrderCondition;
+}
+
+/** Ends orders to power devices that no fencer carries out. */
+export const powerOrders: Concern<OrderCondition> = {
+  conditions: (fleet) => ({ holds: waiting(fleet).map((w) => w.condition) }),
+  plan: (fleet, ages) =>
+    waiting(fleet)
+      .filter((w) => ages.of(w.condition) >= SWITCHING_LAPSES_MS)
+      .map(end),
+};
+
+const waiting = perFleet(({ incidents }: Fleet): Waiting[] =>
+  incidents.list.flatMap(({ value: incident }) => {
+    const { id, order } = incident;
+    return order !== undefined && isOrderDue(incident) ? [{ incident, order, condition: `${id}/${order.at}` }] : [];
+  }),
+);
+
+const end = ({ incident: { node, id }, order }: Waiting): ChangeIncident => ({
+  ...{ do: 'change-incident', key: node, id, about: { node } },
+  reason: 'No fencer has carried it out in time.',
+  decide: (now) => lapsed(now, order),
+});

@@ -1,0 +1,182 @@
+import { MusterError, type Assignment, type Report, type WorkloadRecord } from '#contracts';
+import type { Ages } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import type { Concern } from '../concern.js';
+import type { ChangeWorkload, CreateJob, Intent } from '../intent.js';
+import { orderOutcome, stopJob, type OrderOutcome } from './recover-job.js';
+import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
+
+/** A workload that shall not run, or not where it is, and is not yet stopped. */
+export interface StopView {
+  workload: WorkloadRecord;
+  step: StopStep;
+  /** Until a stop that failed is tried again, ms. */
+  leftMs: number;
+}
+
+/**
+ * Of a workload, its generation and its try. `seen`: its node runs it, and no stop is owed. `retry`: the try before has
+ * failed. `named`: its job has read it back as stopped, and its node still names it.
+ */
+type StopCondition = `${'seen' | 'retry' | 'named'}/${string}/${number}/${number}`;
+
+interface Stopping {
+  workload: WorkloadRecord;
+  at: Assignment;
+  /** Its node's own fresh report. */
+  report: Report | undefined;
+  /** What the job says that it was handed to; undefined: there is none, or it has not ended. */
+  outcome: OrderOutcome | undefined;
+}
+
+/**
+ * Every workload that shall not run, or is to leave its node: stopped there, and read back. Its alarm is raised with
+ * those of the starts.
+ */
+export const stops: Concern<StopCondition> = {
+  conditions: (fleet) => {
+    const all = stopping(fleet);
+    const asked = all.filter(isNodeAsked);
+    return {
+      holds: [
+        ...all.filter((s) => s.workload.stop === undefined && runsThere(s)).map(conditionOf('seen')),
+        ...all.filter((s) => (s.workload.stop?.attempt ?? 0) > 0).map(conditionOf('retry')),
+        ...asked.filter(runsThere).map(conditionOf('named')),
+      ],
+      unknown: all.filter((s) => !isNodeAsked(s) || s.report?.workloads === undefined).map(conditionOf('named')),
+    };
+  },
+  plan: (fleet, ages) => stopping(fleet).flatMap((s) => intents(s, fleet, ages)),
+};
+
+/** How far each is, by the ages of who stops them. */
+export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): StopView[] =>
+  stopping(fleet)
+    .map((s) => {
+      const facts = factsOf(s, ages);
+      return { workload: s.workload, step: stopStep(facts), leftMs: retryLeftMs(facts) };
+    })
+    .filter(({ step }) => step !== 'done');
+
+const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Stopping[] =>
+  workloads.list.flatMap(({ value: workload }) => {
+    const { assignment: at, desired, stop, name } = workload;
+    if (at === undefined || (desired !== 'stopped' && stop === undefined)) return [];
+    const job = stop?.job === undefined ? undefined : jobs.get(stop.job)?.value;
+    return [{ workload, at, report: reports.get(at.node), outcome: job && orderOutcome('stop', job, at.node, name) }];
+  }),
+);
+
+const conditionOf =
+  (kind: 'seen' | 'retry' | 'named') =>
+  ({ workload: w }: Stopping): StopCondition =>
+    `${kind}/${w.name}/${w.generation}/${w.stop?.attempt ?? 0}`;
+
+/** Where it is to be started elsewhere, its node's own report must agree with the word of the job. */
+const isNodeAsked = ({ workload, outcome }: Stopping): boolean => outcome?.done === true && workload.move !== undefined;
+
+const factsOf = (s: Stopping, ages: Ages<StopCondition>): StopFacts => ({
+  workload: s.workload,
+  report: s.report,
+  seenForMs: ages.of(conditionOf('seen')(s)),
+  sinceFailureMs: ages.of(conditionOf('retry')(s)),
+});
+
+function intents(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] {
+  switch (stopStep(factsOf(s, ages))) {
+    case 'owe':
+      return [owe(s)];
+    case 'give':
+      return [give(s)];
+    case 'follow':
+      return follow(s, fleet, ages);
+    case 'read-back':
+      return [readBack(s)];
+    case 'wait':
+    case 'done':
+      return [];
+  }
+}
+
+const change = ({ workload: { name } }: Stopping): Pick<ChangeWorkload, 'do' | 'key' | 'about'> => ({
+  do: 'change-workload',
+  key: name,
+  about: { workload: name },
+});
+
+const owe = (s: Stopping): ChangeWorkload => ({
+  ...change(s),
+  told: 'stopping',
+  reason: 'It shall not run, and does.',
+  decide: () => ({ kind: 'stop-needed', generation: s.at.generation }),
+});
+
+/**
+ * First the workload names the job, then the job is written, so that it is never written twice. A crash in between leaves
+ * a workload that names a job which is not there: whoever follows it writes that one.
+ */
+const give = (s: Stopping): ChangeWorkload => ({
+  ...change(s),
+  reason: 'Its stop is due.',
+  decide: (_now, { uuid }) => ({ kind: 'stop-given', job: uuid, generation: s.at.generation }),
+  followedBy: (handed, { uuid }) => [create(uuid, handed)],
+});
+
+const create = (id: string, w: WorkloadRecord): CreateJob => ({
+  ...{ do: 'create-job', key: id, about: { workload: w.name } },
+  reason: 'The stop of a workload was handed to it.',
+  decide: ({ fleet, token }) => stopJob(id, w, token, fleet.wallMs),
+});
+
+/** Where its view is only behind, the job is there. */
+const createAfterAll = (id: string, w: WorkloadRecord): CreateJob => ({
+  ...create(id, w),
+  reads: { jobs: [id] },
+  decide: ({ fleet, token }) => {
+    if (fleet.jobs.unreadable.has(id))
+      throw new MusterError('RECORD_UNREADABLE', `${w.name} cannot be stopped: nobody can read its job ${id}`, {
+        job: id,
+      });
+    return fleet.jobs.has(id) ? undefined : stopJob(id, w, token, fleet.wallMs);
+  },
+});
+
+/** Nothing of it runs there: what moves has left, what shall not run is stopped. */
+const readBack = (s: Stopping): ChangeWorkload => ({
+  ...change(s),
+  told: s.workload.move === undefined ? 'stopped' : 'cleared',
+  reason: 'Nothing of it runs there.',
+  decide: (now) => ({ kind: now.move === undefined ? 'stopped' : 'left', generation: s.at.generation }),
+});
+
+function follow(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] {
+  const { workload: w, outcome } = s;
+  const job = w.stop?.job;
+  if (job === undefined) return [];
+  if (fleet.jobs.get(job) === undefined) return [createAfterAll(job, w)];
+  if (outcome === undefined) return [];
+  if (!outcome.done) return [failed(s, job, outcome.why, outcome.seen)];
+  switch (wordOfItsNode(s, ages)) {
+    case 'agrees':
+      return [readBack(s)];
+    case 'disagrees':
+      return [failed(s, job, 'It was read back as stopped, and is reported still.', outcome.seen)];
+    case 'unknown':
+      return [];
+  }
+}
+
+const failed = (s: Stopping, job: string, why: string, seen: number | undefined): ChangeWorkload => ({
+  ...change(s),
+  reason: why,
+  decide: () => ({ kind: 'stop-failed', job, why, seen }),
+});
+
+/** What the node says where its job has read it back as stopped. */
+function wordOfItsNode(s: Stopping, ages: Ages<StopCondition>): 'agrees' | 'disagrees' | 'unknown' {
+  if (!isNodeAsked(s)) return 'agrees';
+  if (s.report?.workloads === undefined) return 'unknown';
+  if (!runsThere(s)) return 'agrees';
+  return ages.of(conditionOf('named')(s)) >= STILL_RUNS_MS ? 'disagrees' : 'unknown';
+}
