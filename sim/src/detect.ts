@@ -16,7 +16,7 @@ export interface Coverage {
   /** … a verdict was UNKNOWN; */
   unknown: number;
   /** … too few members reported for the monitor to judge at all; */
-  blind: number;
+  withoutQuorum: number;
   /** … the fleet was in two parts for longer than x. */
   split: number;
 }
@@ -51,13 +51,13 @@ export const isSplit = (h: History): boolean =>
 /** Random histories, each judged by the oracle. */
 export function simulateDetection({ histories, seed, sizes, progress }: DetectOptions): DetectResult {
   const violations: FoundViolation[] = [];
-  const count: Coverage = { down: 0, unknown: 0, blind: 0, split: 0 };
+  const count: Coverage = { down: 0, unknown: 0, withoutQuorum: 0, split: 0 };
   let pollDecisions = 0;
   for (let index = 0; index < histories; index++) {
     const history = drawHistory(seed, index, sizes);
     const fleet = new SimulatedFleet(history).run();
     violations.push(...fleet.violations.map((v) => ({ history: index, seed, ...v })));
-    for (const kind of ['down', 'unknown', 'blind'] as const) if (fleet.oracle.seen[kind]) count[kind]++;
+    for (const kind of ['down', 'unknown', 'withoutQuorum'] as const) if (fleet.oracle.seen[kind]) count[kind]++;
     if (isSplit(history)) count.split++;
     pollDecisions += fleet.verdicts.filter((v) => v.verdict === 'DOWN' && v.polled > 0).length;
     progress?.(index + 1, violations.length);
@@ -70,7 +70,7 @@ export function simulateDetection({ histories, seed, sizes, progress }: DetectOp
     coverage: {
       down: share(count.down),
       unknown: share(count.unknown),
-      blind: share(count.blind),
+      withoutQuorum: share(count.withoutQuorum),
       split: share(count.split),
     },
     pollDecisions,

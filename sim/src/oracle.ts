@@ -24,9 +24,9 @@ export interface Spoken {
   seq: number;
   at: number;
   leaving: boolean;
-  /** It must not accuse anybody: it stood still a moment ago. That it cannot send it notices with time. */
+  /** It must report nobody down: it stood still a moment ago. That it cannot send it notices with time. */
   abstains: boolean;
-  /** By target: whether it had been silent where this one could send, for so long, while it ran, that it may be accused. */
+  /** By target: whether it had been silent where this one could send, for so long, while it ran, that it may be reported down. */
   mayAccuse: boolean[];
   /** By target: when it last answered, on whichever network. */
   answered: Float64Array;
@@ -54,7 +54,7 @@ const OWN_LIMIT = 1000;
 const OWN_GAP = 1000;
 /** ms after a longer one in which it believes that what it reads has waited since its beginning. */
 const DRAIN = 250;
-/** Intervals after a standstill in which nobody may be accused. */
+/** Intervals after a standstill in which nobody may be reported down. */
 const ABSTAIN = 1.8;
 /** ms after a change of numbers in which somebody counts by the former ones, or must keep quiet. */
 const RETUNING = 4500;
@@ -64,12 +64,12 @@ const RETUNING = 4500;
  * echo was delivered in time to the very process that had asked, which ran all the while.
  *
  * DOWN is said only where more than half of the observers had not been answered by it for x and told so within
- * `freshness`; its own word, its echo to the monitor, its goodbye, a monitor that is blind or has just begun all
+ * `freshness`; its own word, its echo to the monitor, its goodbye, a monitor that has no quorum or has just begun all
  * forbid it. And it is said, within the bound, of every node that answers nobody.
  */
 export class Oracle {
   readonly violations: Violation[] = [];
-  readonly seen = { down: false, unknown: false, blind: false };
+  readonly seen = { down: false, unknown: false, withoutQuorum: false };
   /** The numbers that are set now. */
   private n: DetectionSettings;
   /** By node: those that its present process has had, and since when. */
@@ -85,17 +85,17 @@ export class Oracle {
   /** By node: when it last gave any sign of life to anybody. */
   private readonly signAt: Float64Array;
   private readonly echoes: number[][];
-  /** [observer][target]: of the last probe on the monitor's request that was answered, and of the last such accusation. */
+  /** [observer][target]: of the last probe on the monitor's request that was answered, and of the last that reported it down. */
   private readonly pollEchoAt: Float64Array[];
-  private readonly pollAccusedAt: Float64Array[];
+  private readonly pollDownAt: Float64Array[];
   private readonly words: (LastWord | undefined)[] = [];
   private readonly leftAt: (number | undefined)[] = [];
   private readonly was: VerdictKind[];
-  private readonly accusedOfLateness = new Set<number>();
+  private readonly toldLate = new Set<number>();
   private listeningSince = 0;
   private live = true;
   /** Too few members reported at the last look, and nobody has spoken since who made them enough. */
-  private wasBlind = true;
+  private lackedQuorum = true;
   private quietUntil = 0;
   /** As it was before the last change of numbers, while no monitor has looked since. */
   private unseen: { n: DetectionSettings; quietUntil: number; listeningSince: number } | undefined;
@@ -117,7 +117,7 @@ export class Oracle {
     this.answeredAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
     this.answeredOn = h.networks.map(() => all.map(() => new Float64Array(names.length).fill(-Infinity)));
     this.pollEchoAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
-    this.pollAccusedAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
+    this.pollDownAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
     this.startedAt = new Float64Array(names.length);
     this.signAt = new Float64Array(names.length);
     this.echoes = all.map(() => []);
@@ -134,7 +134,7 @@ export class Oracle {
     if (because === 'other' || because === 'new') for (const echoes of this.echoes) echoes.length = 0;
     if (because !== 'new') return;
     this.quietUntil = now + 2 * this.n.reportPeriod;
-    this.wasBlind = true;
+    this.lackedQuorum = true;
     this.words.fill(undefined);
     this.leftAt.fill(undefined);
   }
@@ -226,9 +226,9 @@ export class Oracle {
     );
   }
 
-  pollHeard(observer: number, target: number, accuses: readonly boolean[], arrivedAt: number, readAt: number): void {
+  pollHeard(observer: number, target: number, down: readonly boolean[], arrivedAt: number, readAt: number): void {
     const at = this.counted(arrivedAt, readAt);
-    (this.pollAccusedAt[observer] as Float64Array)[target] = accuses[target] ? at : -Infinity;
+    (this.pollDownAt[observer] as Float64Array)[target] = down[target] ? at : -Infinity;
   }
 
   heard(spoken: Spoken, arrivedAt: number, readAt: number): void {
@@ -240,9 +240,9 @@ export class Oracle {
     this.words[spoken.node] = { spoken, at, saidAt: this.isDrained(readAt) ? -Infinity : spoken.at };
     if (!spoken.leaving) this.leftAt[spoken.node] = undefined;
     else this.leftAt[spoken.node] ??= at;
-    if (!this.wasBlind || this.isBlind(at)) return;
+    if (!this.lackedQuorum || this.lacksQuorum(at)) return;
     // Whose own word has not come yet is not silent for all the time before: a fleet in two parts joins node by node.
-    this.wasBlind = false;
+    this.lackedQuorum = false;
     this.listeningSince = Math.max(this.listeningSince, at);
   }
 
@@ -265,7 +265,7 @@ export class Oracle {
     if (verdict === 'UNKNOWN') return;
     if (at < this.quietUntil || !this.live)
       this.violated(node, at, `answers ${verdict} while the monitor must be quiet`);
-    if (this.isBlind(at)) this.violated(node, at, `answers ${verdict} while too few members report`);
+    if (this.lacksQuorum(at)) this.violated(node, at, `answers ${verdict} while too few members report`);
     if (verdict === 'DOWN') this.mustBeSighted(node, at);
   }
 
@@ -273,17 +273,17 @@ export class Oracle {
   watch(now: number): void {
     this.unseen = undefined;
     // Other numbers may end it as well, from which on everybody's silence counts anyway.
-    this.wasBlind = this.isBlind(now);
+    this.lackedQuorum = this.lacksQuorum(now);
   }
 
   /** At every look of the one that leads. */
   look(now: number, verdictOf: (node: number) => VerdictKind): void {
     if (now < this.quietUntil || !this.live) return;
-    const blind = this.isBlind(now);
-    if (blind) this.seen.blind = true;
+    const withoutQuorum = this.lacksQuorum(now);
+    if (withoutQuorum) this.seen.withoutQuorum = true;
     for (let node = 0; node < this.names.length; node++) {
       const verdict = verdictOf(node);
-      if (blind && verdict !== 'UNKNOWN') this.violated(node, now, `${verdict} while too few members report`);
+      if (withoutQuorum && verdict !== 'UNKNOWN') this.violated(node, now, `${verdict} while too few members report`);
       this.mustNotLive(node, now, verdict);
       if (verdict === 'DOWN') this.mustBeSighted(node, now);
       else if (now - (this.signAt[node] as number) > this.bound) this.mustNotBeDead(node, now, verdict);
@@ -328,7 +328,7 @@ export class Oracle {
     return tunings[0]!.n;
   }
 
-  private isBlind(now: number): boolean {
+  private lacksQuorum(now: number): boolean {
     const needed = this.members.length === 2 ? 1 : this.majority;
     let reporters = 0;
     for (const m of this.members) if (this.reports(m, now)) reporters++;
@@ -354,7 +354,7 @@ export class Oracle {
     const out = this.networksOut(node, at);
     const accusers = observers.filter((o) => {
       const word = this.words[o];
-      return word && this.reports(o, at) && this.accuses(word.spoken, node, out, at);
+      return word && this.reports(o, at) && this.reportsDown(word.spoken, node, out, at);
     });
     if (accusers.length * 2 <= observers.length)
       this.violated(
@@ -380,19 +380,19 @@ export class Oracle {
       if (!this.reports(o, at)) return false;
       if (this.observers[node]?.includes(o)) {
         const spoken = this.words[o]?.spoken;
-        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(node, at), at);
+        return spoken !== undefined && this.reportsDown(spoken, node, this.networksOut(node, at), at);
       }
-      return at - ((this.pollAccusedAt[o] as Float64Array)[node] as number) <= this.n.freshness;
+      return at - ((this.pollDownAt[o] as Float64Array)[node] as number) <= this.n.freshness;
     });
     if (accusers.length * 2 <= others.length)
       this.violated(node, at, `DOWN, yet only ${accusers.length} of ${others.length} members were without its answer`);
   }
 
   /**
-   * Silent for x on every network on which it was asked, and by now on every other one; one on which it was not asked must
-   * be out for most, and for itself.
+   * Silent for x on every network on which it was asked, and by now on every other one; one on which it was not asked
+   * must be out for most, and for itself.
    */
-  private accuses(spoken: Spoken, target: number, out: readonly string[], at: number): boolean {
+  private reportsDown(spoken: Spoken, target: number, out: readonly string[], at: number): boolean {
     const unasked = spoken.unasked[target] as string[];
     const answered = spoken.answered[target] as number;
     const least = silence(this.numbersOf(spoken.node, spoken.at)) - this.slack(spoken.node, answered, spoken.at);
@@ -449,7 +449,7 @@ export class Oracle {
 
   /** It has answered nobody for longer than the bound: whoever watches it without trouble of its own must have said so. */
   private mustNotBeDead(node: number, now: number, verdict: VerdictKind): void {
-    if (this.accusedOfLateness.has(node) || this.h.roles[node] === 'off') return;
+    if (this.toldLate.has(node) || this.h.roles[node] === 'off') return;
     if (this.words[node]?.spoken.leaving || this.leftAt[node] !== undefined) return;
     const since = now - this.bound;
     if (this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
@@ -458,7 +458,7 @@ export class Oracle {
     const others = this.members.filter((m) => m !== node && well(m)).length;
     const sighted = others >= this.majority || (this.members.length === 2 && others === 1 && this.h.witness);
     if (!sighted || observers.filter(well).length * 2 <= observers.length) return;
-    this.accusedOfLateness.add(node);
+    this.toldLate.add(node);
     const silent = Math.round(now - (this.signAt[node] as number));
     this.violated(node, now, `${verdict}, although it has answered nobody for ${silent} ms`);
   }
@@ -549,8 +549,8 @@ export class Oracle {
   }
 
   /**
-   * No answer for x on those networks on which it can send, where there is one; and this process ran for long enough since
-   * to have sent and missed all the probes.
+   * No answer for x on those networks on which it can send, where there is one; and this process ran for long enough
+   * since to have sent and missed all the probes.
    */
   private wasSilent(observer: number, target: number, mute: readonly string[], at: number): boolean {
     const standstills = this.world.standstillsOf(observer);

@@ -1,7 +1,7 @@
 import type { DetectionSettings, PollAnswer, PollRequest, Report } from '#contracts';
 import { LinkObservations } from '../../apps/agent/src/links/link-observation.js';
 import { ProbeSchedule } from '../../apps/agent/src/links/probe-schedule.js';
-import { Greetings } from '../../apps/agent/src/membership/greetings.js';
+import { RejoinAttempts } from '../../apps/agent/src/membership/rejoin-attempts.js';
 import { Membership, membershipNumbers } from '../../apps/agent/src/membership/membership.js';
 import { RejoinDiary } from '../../apps/agent/src/membership/rejoin-diary.js';
 import { buildReport, whyAbstain } from '../../apps/agent/src/report/build-report.js';
@@ -66,7 +66,7 @@ export class SimAgent {
   private readonly links: LinkObservations;
   private readonly schedule = new ProbeSchedule();
   private readonly membership: Membership;
-  private readonly greetings = new Greetings();
+  private readonly attempts = new RejoinAttempts();
   private readonly timing: ReportTiming;
   private readonly phase: number;
   private n: DetectionSettings;
@@ -160,8 +160,8 @@ export class SimAgent {
       if (!this.leaves(peer, network, now)) this.links.unsent(nonce, now, 'ENETUNREACH');
     }
     if (this.asked.length + this.polls.length > 0) this.stepPolls(now);
-    this.greetings.expire(now);
-    for (const { peer } of this.membership.next(now)) this.greet(peer, now);
+    this.attempts.expire(now);
+    for (const { peer } of this.membership.next(now)) this.attemptRejoin(peer, now);
     if (this.links.abstains(now) !== this.abstained) {
       this.abstained = !this.abstained;
       this.otherChanges++;
@@ -229,9 +229,9 @@ export class SimAgent {
       );
   }
 
-  private greet(peer: string, now: number): void {
+  private attemptRejoin(peer: string, now: number): void {
     for (const network of this.self.peers.get(peer) ?? []) {
-      this.greetings.sent(this.port.ask('welcome', peer, network, now), peer, network, now + membershipNumbers.limit);
+      this.attempts.sent(this.port.ask('welcome', peer, network, now), peer, network, now + membershipNumbers.limit);
       this.leaves(peer, network, now);
     }
   }
@@ -270,14 +270,14 @@ export class SimAgent {
   private read(arrival: Arrival): void {
     const { kind, peer, network, nonce, at } = arrival;
     if (kind === 'asked') {
-      this.membership.greetSoon(peer);
+      this.membership.attemptSoon(peer);
     } else if (kind === 'echo') {
       this.links.echo(peer, network, nonce, at);
       this.port.read(arrival);
     } else if (kind === 'polled') {
       for (const { round } of this.polls) round.echo(network, nonce, (target) => target === peer);
       this.port.read(arrival);
-    } else if (this.greetings.welcomed(nonce, peer, network, at)) {
+    } else if (this.attempts.welcomed(nonce, peer, network, at)) {
       if (this.membership.welcome(peer)) this.links.reset(peer);
       this.port.read(arrival);
     }

@@ -135,7 +135,7 @@ export class SimulatedFleet {
     return this.numbers;
   }
 
-  /** x: silence after which an observer accuses, ms. */
+  /** x: the silence timeout, ms. */
   get x(): number {
     return silence(this.n);
   }
@@ -276,11 +276,11 @@ export class SimulatedFleet {
       at,
       answer: (answer, begun, done) => {
         if (!passes(done)) return;
-        const accuses = this.oracle.pollDone(node, begun, done);
+        const down = this.oracle.pollDone(node, begun, done);
         const arrivedAt = done + this.wire.reportDelay();
         const arrive = (read: number): void => {
           for (const target of order.targets)
-            this.oracle.pollHeard(node, this.index.get(target) as number, accuses, arrivedAt, read);
+            this.oracle.pollHeard(node, this.index.get(target) as number, down, arrivedAt, read);
           this.monitor.answered(order, answer, read);
         };
         this.travelling.push({ at: arrivedAt, arrive });

@@ -214,7 +214,7 @@ describe('agents with a real nats-server', () => {
     expect((await fleet.status('a')).health.metrics!.standstills).toBeGreaterThan(before);
   });
 
-  it('take other numbers while they run, and keep no accusation that these would not make', async () => {
+  it('take other numbers while they run, and keep no report of a silence that these would not make', async () => {
     await fleet.start('a');
     await fleet.start('b');
     await fleet.until('a', (s) => s.rejoin.lost.includes('c'));
@@ -231,7 +231,7 @@ describe('agents with a real nats-server', () => {
     expect(list?.detection).toEqual(brisk);
   });
 
-  it('do not accuse a peer at its new address of its silence at the old one', async () => {
+  it('do not report a peer down at its new address of its silence at the old one', async () => {
     await fleet.start('a');
     // Heard by nobody who uses the way that is cut; the new address is its own, without a relay.
     fleet.cut('c');
@@ -245,7 +245,7 @@ describe('agents with a real nats-server', () => {
       s.peers.find(([p]) => p === 'c')![1].every(([misses, rtt]) => misses === 0 && rtt >= 0),
     );
     expect(rejoin.lost).not.toContain('c');
-    // A member again by the list itself, before anybody greeted it there.
+    // A member again by the list itself, before anybody asked it to rejoin there.
     expect(rejoin.happenings.filter((h) => h.peer === 'c' && h.what === 'joined')).toEqual([]);
   });
 

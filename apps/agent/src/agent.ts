@@ -12,7 +12,7 @@ import type { AgentStatus } from './control/agent-status.js';
 import { LocalRequests } from './control/local-requests.js';
 import { StatusSocket } from './control/status-socket.js';
 import { KeyRing } from './keys/key-ring.js';
-import { PeerLooks } from './life/peer-looks.js';
+import { PeerLifeProbes } from './life/peer-life-probes.js';
 import { systemPing } from './life/system-ping.js';
 import { reasonOf, type AgentLog } from './log/agent-log.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
@@ -23,7 +23,7 @@ import { Refresher } from './peers/refresher.js';
 import { parsePollRequest } from './poll/parse-poll-request.js';
 import { Reporter } from './report/reporter.js';
 import { WorkloadWatch } from './report/workload-watch.js';
-import { Senses } from './senses.js';
+import { Prober } from './prober.js';
 import { DropCounters } from './wire/drop-counters.js';
 import { PlainEcho } from './wire/plain-echo.js';
 import { listByCommand, listRunning } from './workload/running.js';
@@ -49,9 +49,9 @@ export interface AgentParts {
 export class Agent {
   private readonly known: KnownPeers;
   private readonly keys: KeyRing;
-  private readonly senses: Senses;
+  private readonly prober: Prober;
   private readonly reporter: Reporter;
-  private readonly looks: PeerLooks;
+  private readonly looks: PeerLifeProbes;
   private readonly plain: PlainEcho | undefined;
   private readonly nats: NatsLinks;
   private readonly refresher: Refresher;
@@ -74,7 +74,7 @@ export class Agent {
       changed: () => this.reporter.changed(),
       log,
     });
-    this.senses = new Senses(
+    this.prober = new Prober(
       {
         config,
         keys: this.keys,
@@ -90,11 +90,11 @@ export class Agent {
       },
       this.lastStep,
     );
-    this.looks = new PeerLooks({
+    this.looks = new PeerLifeProbes({
       node,
       known: this.known,
       probes: hostProbes(clock, systemPing(clock)),
-      datagram: (peer, network) => this.senses.probeOf(peer, network),
+      datagram: (peer, network) => this.prober.probeOf(peer, network),
       isLeaving: () => this.reporter.isLeaving,
       clock,
     });
@@ -124,7 +124,7 @@ export class Agent {
       bootId,
       epoch,
       known: this.known,
-      senses: this.senses,
+      prober: this.prober,
       counters,
       workloads: this.workloads,
       keys: this.keys,
@@ -148,7 +148,7 @@ export class Agent {
   async start(): Promise<void> {
     await this.keys.load();
     await this.socket.open();
-    await this.senses.open();
+    await this.prober.open();
     await this.plain?.open();
     // The list on disk first: it may name servers that this host's configuration does not know.
     await this.refresher.start();
@@ -169,7 +169,7 @@ export class Agent {
     this.workloads.stop();
     this.reporter.farewell({ kind, bootId: this.p.bootId }, this.p.clock.monotonicMs());
     await this.nats.flush(FAREWELL);
-    this.senses.close();
+    this.prober.close();
     this.plain?.close();
     this.socket.close();
     await this.nats.close();
@@ -180,7 +180,7 @@ export class Agent {
 
   private plan(): void {
     const { clock } = this.p;
-    this.timer = clock.after(this.senses.untilNextStep(clock.monotonicMs()), this.onTime);
+    this.timer = clock.after(this.prober.untilNextStep(clock.monotonicMs()), this.onTime);
   }
 
   /** After the poll phase: an echo that is already in the buffer is read before its probe is judged. */
@@ -194,10 +194,10 @@ export class Agent {
     this.reporter.loopRan(gap);
     if (gap > this.known.detection.loopGap) {
       this.reporter.stoodStill();
-      this.senses.stoodStill(gap, now);
+      this.prober.stoodStill(gap, now);
       this.looks.stoodStill();
     }
-    this.senses.step(now);
+    this.prober.step(now);
     this.reporter.step(now);
     this.plan();
   }
@@ -232,25 +232,25 @@ export class Agent {
   private accept(list: PeerList): void {
     this.nats.follow(list.nats);
     const moved = this.known.take(list);
-    this.senses.followList(list, moved, this.p.clock.monotonicMs());
+    this.prober.followList(list, moved, this.p.clock.monotonicMs());
     this.reporter.changed();
     this.p.log.info('peer list', { version: list.version, peers: this.known.shared.size });
   }
 
   private onNats(): void {
     this.reporter.changed();
-    this.senses.lookAtLost('nats', this.p.clock.monotonicMs());
+    this.prober.lookAtLost('nats', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 
   private onPeersChanged(): void {
-    this.senses.lookAtLost('peer-list', this.p.clock.monotonicMs());
+    this.prober.lookAtLost('peer-list', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 
   private async answerPoll(text: string, key: string): Promise<string> {
     try {
-      return JSON.stringify(await this.senses.poll(parsePollRequest(text), key, this.p.clock.monotonicMs()));
+      return JSON.stringify(await this.prober.poll(parsePollRequest(text), key, this.p.clock.monotonicMs()));
     } catch (e) {
       return JSON.stringify(new MusterError('BAD_REQUEST', `the poll ${reasonOf(e)}`));
     }
@@ -264,7 +264,7 @@ export class Agent {
   }
 
   private status(now: number): AgentStatus {
-    const { membership, sockets } = this.senses;
+    const { membership, sockets } = this.prober;
     return {
       ...this.reporter.current(now),
       list: this.known.list ?? null,

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
-import { Subjects, type Beacon, type LifeLook, type Verdict } from '#contracts';
+import { Subjects, type Beacon, type LifeObservation, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';
 import { ServiceContext, startInContext, type RunningService } from '#service';
 import { DetectorModule } from './detector.module.js';
@@ -80,7 +80,7 @@ describe('three real agents, a real nats-server and the detector', () => {
   });
 
   it('asks the others too whether the host of a dead one lives', async () => {
-    const looks = async (): Promise<LifeLook[]> => {
+    const looks = async (): Promise<LifeObservation[]> => {
       const { evidence } = await fleet.inventory.ask<Verdict>(Subjects.currentVerdict(), { node: 'blue-3' });
       const { lifeLooks = [] } = evidence;
       if (lifeLooks.length === 2) return lifeLooks;

@@ -18,7 +18,7 @@ import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
 import { LifeObservers } from './life/life-observers.js';
-import { askHost, LivingLooks } from './life/living-looks.js';
+import { askHost, LifeBaseline } from './life/life-baseline.js';
 import { livingNode } from './life/living-node.js';
 import { ReportBook } from './observers/report-book.js';
 import { ReportInbox } from './observers/report-inbox.js';
@@ -60,7 +60,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private readonly poller: Poller;
   private readonly publisher: VerdictPublisher;
   private readonly lease: Lease;
-  private readonly looks: LivingLooks;
+  private readonly baseline: LifeBaseline;
   private readonly closables: Closable[] = [];
   private unsubscribe: (() => void)[] = [];
   private timers: Timer[] = [];
@@ -69,7 +69,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private bench: Bench | undefined;
   private answering: Closable | undefined;
   private leadsSince = Infinity;
-  private lookAtLivingAt = -Infinity;
+  private probeLivingAt = -Infinity;
   private settling = false;
   private stopped = false;
 
@@ -83,7 +83,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.witness = new Witness(net);
     const floor = (): Promise<number> => tokenFloor(bus, () => this.bench?.fleet.highestEpoch);
     this.lease = new Lease(bus, { name: 'detector', holder: config.instance, floor });
-    this.looks = new LivingLooks({
+    this.baseline = new LifeBaseline({
       clock: this.clock,
       ask: askHost(net),
       random: () => context.random.number(),
@@ -117,7 +117,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.probes = new OwnProbes({
       instance: config.instance,
       keys: this.keys,
-      spoke: (node) => this.looks.spoke(node),
+      spoke: (node) => this.baseline.spoke(node),
       changed: (node) => this.learn([node]),
       failed: (reason) => log.debug({ reason }, 'own probe'),
       clock: this.clock,
@@ -143,7 +143,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     for (const timer of this.timers) timer.cancel();
     for (const off of this.unsubscribe) off();
     this.probes?.close();
-    this.looks.stop();
+    this.baseline.stop();
     this.bench?.observers.stop();
     await this.answering?.close();
     await this.lease.stop();
@@ -184,7 +184,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
           watch: (targets) => (probes.watch(targets), observers.watch(targets)),
           state: (...q) => probes.state(...q),
           evidence: (...q) => probes.evidence(...q),
-          lifeLooks: (...q) => observers.looks(...q),
+          lifeLooks: (...q) => observers.observations(...q),
         },
         witness: () => witness.ok,
         leads: () => lease.held,
@@ -196,7 +196,9 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       this.clock.monotonicMs(),
     );
     // What others see of a host is as good as what this process sees.
-    const weak = { conditions: () => this.looks.conditions().filter(({ subject }) => !observers.areEnough(subject)) };
+    const weak = {
+      conditions: () => this.baseline.conditions().filter(({ subject }) => !observers.areEnough(subject)),
+    };
     const conditions = new ConditionBook(fleet, reports, verdicts, agents, weak);
     this.bench = { fleet, monitor, observers, conditions };
     lease.start();
@@ -237,7 +239,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     const { fleet, monitor, observers } = this.bench;
     void this.keys?.step(now);
     monitor.tick(now);
-    if (now >= this.lookAtLivingAt) this.lookAtLiving(fleet, now);
+    if (now >= this.probeLivingAt) this.probeLiving(fleet, now);
     observers.step(this.lease.held);
     this.agents.keepOnly(fleet.targets);
     this.inbox.keepOnly(fleet.targets);
@@ -249,10 +251,10 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** One that does not lead looks, too: it may be the one that judges next. */
-  private lookAtLiving(fleet: FleetView, now: number): void {
-    this.lookAtLivingAt = now + LOOK_AT_LIVING;
+  private probeLiving(fleet: FleetView, now: number): void {
+    this.probeLivingAt = now + LOOK_AT_LIVING;
     const { instance } = this.context.config;
-    this.looks.step(
+    this.baseline.step(
       new Map(
         [...fleet.targets].map(([name, t]) => [name, livingNode(fleet, t, this.reports.of(name), instance, now)]),
       ),

@@ -105,7 +105,7 @@ describe('simulated peers', () => {
     expect([sut.dead, sut.reporting]).toEqual([[], 3]);
   });
 
-  it('answer probes and greetings at their own addresses', async () => {
+  it('answer probes and rejoin attempts at their own addresses', async () => {
     for (const [type, reply] of [
       [DatagramTypes.PROBE, DatagramTypes.ECHO],
       [DatagramTypes.HELLO, DatagramTypes.WELCOME],

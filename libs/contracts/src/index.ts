@@ -64,7 +64,7 @@ export * from './names/subjects.js';
 export * from './keys/token.js';
 export * from './wire/unsent.js';
 export * from './settings/variable-names.js';
-export * from './wire/life-look.js';
+export * from './wire/life-signs.js';
 export * from './verdict/verdict.js';
 export * from './admission/token-floor.js';
 export * from './workers/worker.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '#contracts/ports/clock.js';
-import type { PingSign, PortSign, SshSign } from '#contracts/wire/life-look.js';
+import type { PingSign, PortSign, SshSign } from '#contracts/wire/life-signs.js';
 import { Pings, type RunPing } from './ping-sign.js';
 import { portSign } from './port-sign.js';
 import { sshSign } from './tcp-sign.js';

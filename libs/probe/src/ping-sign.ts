@@ -1,4 +1,4 @@
-import type { PingSign } from '#contracts/wire/life-look.js';
+import type { PingSign } from '#contracts/wire/life-signs.js';
 
 /** ms for the program to start, and to end, on a busy machine: one that took longer has asked nobody. */
 const START = 2_000;

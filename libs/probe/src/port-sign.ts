@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '#contracts/ports/clock.js';
-import type { PortSign } from '#contracts/wire/life-look.js';
+import type { PortSign } from '#contracts/wire/life-signs.js';
 import { isOfTheTarget } from '#contracts/wire/send-errors.js';
 
 /** ms that an answer of the far side may take at most, whatever the profile. */

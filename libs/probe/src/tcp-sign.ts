@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Clock } from '#contracts/ports/clock.js';
-import type { SshSign } from '#contracts/wire/life-look.js';
+import type { SshSign } from '#contracts/wire/life-signs.js';
 import { isOfTheTarget } from '#contracts/wire/send-errors.js';
 
 /** ms for connection and first words. */

@@ -13,7 +13,7 @@ export interface AlarmWorld {
   node: (node: string) => NodeRecord | undefined;
   workload: (workload: string) => WorkloadRecord | undefined;
   workloadsOf: (node: string) => readonly WorkloadRecord[];
-  isBlind: () => boolean;
+  lacksQuorum: () => boolean;
   /** Storms that stand. */
   storms: () => number;
   /** Buckets that somebody has made anew. */
@@ -41,7 +41,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'partial-reachability': isSilent,
   'network-down': never,
   'node-degraded': never,
-  blind: (_s, w) => w.isBlind(),
+  blind: (_s, w) => w.lacksQuorum(),
   'detector-silent': never,
   'fencing-failed': (node, w) => isIn(node, w, 'failed', 'fencing'),
   'fencing-suppressed': (node, w) =>

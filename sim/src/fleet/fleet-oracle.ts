@@ -404,7 +404,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     node: (node) => this.records.nodes.get(node),
     workload: (workload) => this.records.workloads.get(workload),
     workloadsOf: (node) => [...this.records.workloads.values()].filter((w) => w.assignment?.node === node),
-    isBlind: () => this.f.blind() !== undefined,
+    lacksQuorum: () => this.f.blind() !== undefined,
     storms: () => this.stormIds.length,
     isAnew: () => this.anew.size > 0,
   };

@@ -11,7 +11,7 @@ import {
   type Verdict,
   type VerdictKind,
 } from '#contracts';
-import { isBlind } from '../../../apps/detector/src/verdicts/quorum.js';
+import { lacksQuorum } from '../../../apps/detector/src/verdicts/quorum.js';
 import { isMember, isOnAgain } from '#domain/node/membership.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { PlayedHost } from './played-host.js';
@@ -49,8 +49,8 @@ export interface PlayedMonitorParts {
 }
 
 /**
- * The uptime monitor, whose verdicts are made from the world's truth: late, by chance, and blind where reports do not come.
- * It never dies; it can be away, and then begins anew with the next epoch.
+ * The uptime monitor, whose verdicts are made from the world's truth: late, by chance, and blind where reports do not
+ * come. It never dies; it can be away, and then begins anew with the next epoch.
  */
 export class PlayedMonitor {
   private readonly judged = new Map<string, Judged>();
@@ -147,7 +147,7 @@ export class PlayedMonitor {
   }
 
   private seeWhetherItSees(): void {
-    const sees = !isBlind(this.reporters.length, this.members.length);
+    const sees = !lacksQuorum(this.reporters.length, this.members.length);
     if (!sees) this.seesSince = undefined;
     else if (this.seesSince === undefined) {
       this.seesSince = this.now;

@@ -30,9 +30,9 @@ export interface AgentConfig {
   /** Command that prints the running workloads as JSON `[{name, generation}]`. Absent: the agent looks itself. */
   lister?: string[];
   /**
-   * Parts of the rejoin loop, each on by default. `loop: false`: no run ever, nor is a lost peer greeted when it is
-   * heard; `timer: false`: none by the timer; `triggers: false`: by the timer only; `lowRate: false`: a lost peer is not
-   * greeted every 30 s between the runs. For tests of what each part is for.
+   * Parts of the rejoin loop, each on by default. `loop: false`: no run ever, nor is a lost peer asked to rejoin when
+   * it is heard; `timer: false`: none by the timer; `triggers: false`: by the timer only; `lowRate: false`: a lost peer
+   * is not asked every 30 s between the runs. For tests of what each part is for.
    */
   rejoin: RejoinSwitches;
   /**

@@ -79,7 +79,7 @@ describe('observation of a link', () => {
     expect(links.unsentProbes).toBe(20);
   });
 
-  it('hears nobody any more, and accuses nobody, after as many probes that could not be sent as make a suspect', () => {
+  it('hears nobody any more, and reports nobody down, after as many probes that could not be sent as make a suspect', () => {
     for (const wasSilent of [false, true]) {
       const links = observing();
       const t = wasSilent ? probe(links, 8, 0, () => false) : probe(links, 1, 0, () => true);
@@ -130,7 +130,7 @@ describe('observation of a link', () => {
     );
   });
 
-  it('accuses nobody after a pause, however long: outstanding probes are void, old misses are not consecutive', () => {
+  it('reports nobody down after a pause, however long: outstanding probes are void, old misses are not consecutive', () => {
     const links = observing();
     const t = probe(links, 5, 0, () => false);
     links.sent('b', 'management', 'outstanding', t);
@@ -203,7 +203,7 @@ describe('observation of a link', () => {
     };
     const misses = (links: LinkObservations): number => links.link('b', 'management')!.misses;
 
-    it('keeps no accusation that the slower ones would not have made yet, and makes it when they do', () => {
+    it('keeps no report of a silence that the slower ones would not have made yet, and makes it when they do', () => {
       const links = tunable(fast);
       let now = 0;
       for (let i = 0; i < 10; i++) now = missOne(links, fast, now);
@@ -257,7 +257,7 @@ describe('observation of a link', () => {
       expect(links.changes).toBe(changes);
     });
 
-    it('accuses only after enough probes and, within one interval, enough silence by the present ones, whatever came before', () => {
+    it('reports a peer down only after enough probes and, within one interval, enough silence by the present ones, whatever came before', () => {
       const step = fc.oneof(
         { weight: 6, arbitrary: fc.constant('miss' as const) },
         { weight: 1, arbitrary: fc.constant('echo' as const) },

@@ -36,7 +36,7 @@ function forgetEcho(link: Link, n: LinkNumbers): void {
 
 /**
  * What this node hears of every peer on every shared network. Counts probes, never compares the age of an echo with a
- * clock: after a pause of this process (or of the whole host) nobody is accused of what we did not do.
+ * clock: after a pause of this process (or of the whole host) nobody is reported down for what we did not do.
  * Times are monotonic ms and come in as arguments.
  */
 export class LinkObservations {
@@ -55,9 +55,9 @@ export class LinkObservations {
   }
 
   /**
-   * Other numbers from now on. An accusation must hold by them as if they had always been in force: so many probes, and
-   * so much time. Misses at a shorter interval are scaled down to the time that they span (12 at 250 ms are 3 at 1 s);
-   * at a longer one they keep their number, for more probes than were sent cannot have been missed.
+   * Other numbers from now on. A report that a peer is down must hold by them as if they had always been in force: so
+   * many probes, and so much time. Misses at a shorter interval are scaled down to the time that they span (12 at 250
+   * ms are 3 at 1 s); at a longer one they keep their number, for more probes than were sent cannot have been missed.
    */
   tune(n: LinkNumbers): void {
     const share = Math.min(1, this.n.interval / n.interval);
@@ -114,16 +114,16 @@ export class LinkObservations {
   }
 
   /**
-   * A greeting of this lost peer failed: it counts as a probe that did not leave, for nobody probes it. Where that made
-   * the link mute, the peer is proven silent no more.
+   * A rejoin attempt to this lost peer failed: it counts as a probe that did not leave, for nobody probes it. Where
+   * that made the link mute, the peer is proven silent no more.
    */
-  greetingUnsent(peer: string, network: string, now: number, error: string): void {
+  rejoinUnsent(peer: string, network: string, now: number, error: string): void {
     const link = this.links.get(peer)?.get(network);
     if (link) this.stayed(link, now, error);
   }
 
-  /** A greeting of this lost peer left, and had no answer. */
-  greetingLeft(peer: string, network: string): void {
+  /** A rejoin attempt to this lost peer left, and had no answer. */
+  rejoinSent(peer: string, network: string): void {
     const link = this.links.get(peer)?.get(network);
     if (link) this.left(link);
   }
@@ -247,7 +247,7 @@ export class LinkObservations {
     return (link.unsent?.probes ?? 0) >= this.n.suspectMisses;
   }
 
-  /** A probe or a greeting did not leave. */
+  /** A probe or a rejoin attempt did not leave. */
   private stayed(link: Link, now: number, error: string): void {
     const before = classOf(link, this.n);
     const probes = (link.unsent?.probes ?? 0) + 1;

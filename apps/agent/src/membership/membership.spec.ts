@@ -3,42 +3,42 @@ import fc from 'fast-check';
 import { allSwitchedOn, Membership, membershipNumbers as n, type RejoinSwitches } from './membership.js';
 import { RejoinDiary } from './rejoin-diary.js';
 
-/** Who is greeted at this instant. */
+/** Who is asked to rejoin at this instant. */
 const next = (m: Membership, now: number): string[] => m.next(now).map((g) => g.peer);
 
 const diary = (): RejoinDiary => new RejoinDiary({ wallMs: () => 77 });
 const half = (): number => 0.5;
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i}`);
 
-/** Runs in steps of 100 ms and returns who was greeted when. */
+/** Runs in steps of 100 ms and returns who was asked to rejoin when. */
 const run = (m: Membership, from: number, to: number): { at: number; peer: string }[] => {
-  const greeted: { at: number; peer: string }[] = [];
-  for (let now = from; now <= to; now += 100) for (const { peer } of m.next(now)) greeted.push({ at: now, peer });
-  return greeted;
+  const asked: { at: number; peer: string }[] = [];
+  for (let now = from; now <= to; now += 100) for (const { peer } of m.next(now)) asked.push({ at: now, peer });
+  return asked;
 };
 
 describe('membership', () => {
-  it('never greets a member', () => {
+  it('never asks a member to rejoin', () => {
     const m = new Membership(n, half, 0, diary());
     m.setPeers(names(5), 0);
     m.trigger(10, 'nats');
-    m.greetSoon('p1');
+    m.attemptSoon('p1');
     expect(run(m, 0, 200_000)).toEqual([]);
   });
 
-  it('greets a lost peer twice a minute at least, until it is welcome', () => {
+  it('asks a lost peer to rejoin twice a minute at least, until it is welcome', () => {
     const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p1', 1000);
-    const greeted = run(m, 1000, 121_000);
-    expect(greeted.length).toBeGreaterThanOrEqual(4);
-    expect(greeted.every((g) => g.peer === 'p1')).toBe(true);
+    const asked = run(m, 1000, 121_000);
+    expect(asked.length).toBeGreaterThanOrEqual(4);
+    expect(asked.every((g) => g.peer === 'p1')).toBe(true);
     expect(m.welcome('p1')).toBe(true);
     expect(m.welcome('p1')).toBe(false);
     expect(run(m, 121_100, 300_000)).toEqual([]);
   });
 
-  it('greets at once on a trigger, and makes one more run of the triggers during a run', () => {
+  it('asks at once on a trigger, and makes one more run of the triggers during a run', () => {
     const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p1', 0);
@@ -50,7 +50,7 @@ describe('membership', () => {
     expect(after).toEqual([{ at: 2100, peer: 'p1' }]);
   });
 
-  it('greets eight at once, and the next as one is welcome or gives no answer for 2 s', () => {
+  it('asks eight at once, and the next as one is welcome or gives no answer for 2 s', () => {
     const m = new Membership(n, half, 0, diary());
     m.setPeers(names(21), 0);
     for (const peer of names(20)) m.lose(peer, 0);
@@ -72,16 +72,16 @@ describe('membership', () => {
     m.lose('p0', 0);
     m.lose('p1', 0);
     expect(m.isolated()).toBe(true);
-    const greeted = run(m, 0, 30_000).filter((g) => g.peer === 'p0');
-    expect(greeted.length).toBeGreaterThanOrEqual(5);
+    const asked = run(m, 0, 30_000).filter((g) => g.peer === 'p0');
+    expect(asked.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('greets a lost peer that was heard without waiting for a run', () => {
+  it('asks a lost peer that was heard without waiting for a run', () => {
     const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p2', 0);
     expect(next(m, 0)).toEqual([]);
-    m.greetSoon('p2');
+    m.attemptSoon('p2');
     expect(next(m, 20)).toEqual(['p2']);
   });
 
@@ -108,14 +108,14 @@ describe('membership', () => {
 
   describe('with a part switched off', () => {
     /** One peer of three is lost at 1 s, the peer list changes at 10 s, the peer is heard at 20 s; nobody answers. */
-    const greetedBy = (over: Partial<RejoinSwitches>): Record<string, number[]> => {
+    const attemptedBy = (over: Partial<RejoinSwitches>): Record<string, number[]> => {
       const m = new Membership(n, half, 0, diary(), { ...allSwitchedOn, ...over });
       m.setPeers(names(3), 0);
       const seen: Record<string, number[]> = {};
       for (let now = 100; now <= 130_000; now += 100) {
         if (now === 1_000) m.lose('p1', now);
         if (now === 10_000) m.trigger(now, 'peer-list');
-        if (now === 20_000) m.greetSoon('p1');
+        if (now === 20_000) m.attemptSoon('p1');
         for (const { why } of m.next(now)) (seen[why] ??= []).push(now);
       }
       return seen;
@@ -128,8 +128,8 @@ describe('membership', () => {
       [{ triggers: false }, { 'low-rate': [31_000, 90_000], timer: [60_000, 120_000] }],
       [{ lowRate: false }, { 'peer-list': [10_000], heard: [20_000], timer: [70_000, 130_000] }],
       [{ loop: false, lowRate: false }, {}],
-    ])('%j greets only for the other reasons', (over, expected) => {
-      expect(greetedBy(over)).toEqual(expected);
+    ])('%j asks only for the other reasons', (over, expected) => {
+      expect(attemptedBy(over)).toEqual(expected);
     });
   });
 
@@ -162,7 +162,7 @@ describe('membership', () => {
     expect(run(m, 10, 100_000)).toEqual([]);
   });
 
-  it('has at most eight greetings in flight, and reaches every lost peer in each run, whatever happens', () => {
+  it('has at most eight attempts in flight, and reaches every lost peer in each run, whatever happens', () => {
     const event = fc.oneof(
       fc.record({ kind: fc.constant('lose' as const), i: fc.integer({ min: 0, max: 39 }) }),
       fc.record({ kind: fc.constant('welcome' as const), i: fc.integer({ min: 0, max: 39 }) }),
@@ -189,7 +189,7 @@ describe('membership', () => {
         };
         for (const e of events) {
           if (e.kind === 'lose') m.lose(`p${e.i}`, now);
-          if (e.kind === 'heard') m.greetSoon(`p${e.i}`);
+          if (e.kind === 'heard') m.attemptSoon(`p${e.i}`);
           if (e.kind === 'trigger') m.trigger(now, 'nats');
           if (e.kind === 'wait') now += e.ms;
           if (e.kind === 'welcome') {

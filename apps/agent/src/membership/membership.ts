@@ -7,11 +7,11 @@ export interface MembershipNumbers {
   /** The same while no peer at all is a member. */
   isolatedPeriod: number;
   jitter: number;
-  /** A lost peer is greeted this often, also between the runs. */
+  /** A lost peer is asked to rejoin this often, also between the runs. */
   lostProbe: number;
-  /** Greetings in flight at once. */
+  /** Rejoin attempts in flight at once. */
   parallel: number;
-  /** How long a greeting waits for its welcome. */
+  /** How long an attempt waits for its welcome. */
   limit: number;
 }
 
@@ -26,33 +26,33 @@ export const membershipNumbers: MembershipNumbers = {
 
 /** Parts of the rejoin loop that can be switched off one by one, to show what each is for. */
 export interface RejoinSwitches {
-  /** Runs at all, and the greeting of a lost peer that was heard. */
+  /** Runs at all, and the attempt with a lost peer that was heard. */
   loop: boolean;
   /** Runs by the timer. */
   timer: boolean;
-  /** Runs and greetings by whatever else happens. */
+  /** Runs and attempts by whatever else happens. */
   triggers: boolean;
-  /** A lost peer is greeted every 30 s also without a run. */
+  /** A lost peer is asked every 30 s also without a run. */
   lowRate: boolean;
 }
 
 export const allSwitchedOn: RejoinSwitches = { loop: true, timer: true, triggers: true, lowRate: true };
 
-/** A peer to be greeted, and what for. */
-export interface Greeting {
+/** A peer to be asked to rejoin, and what for. */
+export interface RejoinAttempt {
   peer: string;
   why: RejoinWhy;
 }
 
 /**
- * Who is a member and who is lost, and which lost peers are greeted now. Members are never greeted. A run greets every
- * lost peer once; triggers that come during a run become one more run after it. Greetings overlap by at most
+ * Who is a member and who is lost, and which lost peers are asked to rejoin now. Members never are. A run asks every
+ * lost peer once; triggers that come during a run become one more run after it. Attempts overlap by at most
  * `parallel`, and none waits for another: there is no lock that a dead peer could hold.
  */
 export class Membership {
   private readonly peers = new Set<string>();
-  private readonly lost = new Map<string, { greetedAt: number; why: RejoinWhy }>();
-  private readonly queue: Greeting[] = [];
+  private readonly lost = new Map<string, { attemptedAt: number; why: RejoinWhy }>();
+  private readonly queue: RejoinAttempt[] = [];
   private readonly inFlight = new Map<string, number>();
   private again: RejoinWhy | undefined;
   private nextRunAt: number;
@@ -98,12 +98,12 @@ export class Membership {
 
   lose(peer: string, now: number): void {
     if (!this.peers.has(peer) || this.lost.has(peer)) return;
-    this.lost.set(peer, { greetedAt: now, why: 'timer' });
+    this.lost.set(peer, { attemptedAt: now, why: 'timer' });
     this.diary.note(peer, 'lost', 'silent');
     if (this.isolated()) this.nextRunAt = Math.min(this.nextRunAt, now + this.draw(this.n.isolatedPeriod));
   }
 
-  /** The peer brought our greeting back: true when it is a member again by this. */
+  /** The peer answered our attempt: true when it is a member again by this. */
   welcome(peer: string): boolean {
     const state = this.lost.get(peer);
     this.dropLost(peer);
@@ -123,13 +123,13 @@ export class Membership {
     else this.startRun(now, why);
   }
 
-  /** A lost peer was heard: greet just that one. */
-  greetSoon(peer: string): void {
+  /** A lost peer was heard: ask just that one. */
+  attemptSoon(peer: string): void {
     if (this.switches.loop && this.switches.triggers && this.enqueue(peer, 'heard')) this.diary.ran('heard');
   }
 
-  /** Whom to greet now; each counts as in flight until its welcome or its limit. */
-  next(now: number): Greeting[] {
+  /** Whom to ask to rejoin now; each counts as in flight until its welcome or its limit. */
+  next(now: number): RejoinAttempt[] {
     for (const [peer, deadline] of this.inFlight) if (deadline <= now) this.inFlight.delete(peer);
     if (!this.running()) {
       const due = now >= this.nextRunAt && this.switches.loop && this.switches.timer;
@@ -137,20 +137,20 @@ export class Membership {
       else if (due) this.startRun(now, 'timer');
     }
     if (this.switches.lowRate)
-      for (const [peer, { greetedAt }] of this.lost)
-        if (now - greetedAt >= this.n.lostProbe) this.enqueue(peer, 'low-rate');
-    const greet: Greeting[] = [];
+      for (const [peer, { attemptedAt }] of this.lost)
+        if (now - attemptedAt >= this.n.lostProbe) this.enqueue(peer, 'low-rate');
+    const due: RejoinAttempt[] = [];
     while (this.queue.length > 0 && this.inFlight.size < this.n.parallel) {
-      const next = this.queue.shift() as Greeting;
+      const next = this.queue.shift() as RejoinAttempt;
       const state = this.lost.get(next.peer);
       if (!state || this.inFlight.has(next.peer)) continue;
-      state.greetedAt = now;
+      state.attemptedAt = now;
       state.why = next.why;
       this.inFlight.set(next.peer, now + this.n.limit);
       this.diary.note(next.peer, 'greeted', next.why);
-      greet.push(next);
+      due.push(next);
     }
-    return greet;
+    return due;
   }
 
   private enqueue(peer: string, why: RejoinWhy): boolean {

@@ -1,7 +1,7 @@
 /**
  * Notices that an own network works again although its socket stayed bound: our sends succeed after failures (the
  * address or the route came back), or something is heard after silence from everybody (the cable, the switch). Either
- * counts as "own link up". A network with nobody on it gives a needless run at the first word, which greets nobody.
+ * counts as "own link up". A network with nobody on it gives a needless run at the first word, which asks nobody.
  */
 export class NetworkWatch {
   private dark = false;

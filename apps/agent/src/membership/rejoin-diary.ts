@@ -2,8 +2,8 @@ import type { Clock } from '#contracts/ports/clock.js';
 import type { RejoinCounts } from '#contracts/wire/report.js';
 
 /**
- * What makes the loop greet: its timer, another peer list, NATS back, an own link up, a lost peer that was heard, and
- * between the runs the low-rate probe.
+ * What makes the loop ask a lost peer to rejoin: its timer, another peer list, NATS back, an own link up, a lost peer
+ * that was heard, and between the runs the low-rate probe.
  */
 export type RejoinWhy = 'timer' | 'peer-list' | 'nats' | 'link-up' | 'heard' | 'low-rate';
 
@@ -13,7 +13,7 @@ export interface RejoinHappening {
   at: number;
   peer: string;
   what: 'lost' | 'greeted' | 'joined';
-  /** What began the greeting; of a loss that the peer was silent. */
+  /** What began the attempt; of a loss that the peer was silent. */
   why: RejoinWhy | 'silent';
 }
 

@@ -22,10 +22,10 @@ describe('the rejoin loop of real agents, with the control plane down all the ti
     await fleet.startAll();
     await outage('c');
     // One that stood still meanwhile counts its misses anew.
-    const accusing = await fleet.until('a', ({ peers }) =>
+    const reporting = await fleet.until('a', ({ peers }) =>
       peers.some(([peer, links]) => peer === 'c' && links.every(([misses, rtt]) => misses >= 4 && rtt === -1)),
     );
-    expect(accusing.nats).toEqual([]);
+    expect(reporting.nats).toEqual([]);
 
     fleet.heal('c');
     for (const name of ['a', 'b', 'c']) {

@@ -12,7 +12,7 @@ function isPeer(x: unknown): x is Peer {
   return addresses.length > 0 && addresses.every((a) => typeof a === 'string' && a !== '');
 }
 
-/** Only literal addresses are probed: a resolver could hold the loop up. A peer by host name is never accused. */
+/** Only literal addresses are probed: a resolver could hold the loop up. A peer by host name is never reported down. */
 const probeable = (p: Peer): Peer => ({
   name: p.name,
   networks: Object.fromEntries(Object.entries(p.networks).filter(([, address]) => isIP(address) !== 0)),
@@ -69,7 +69,7 @@ const REFUSALS = 3;
 
 /**
  * Whether a well-formed list replaces the one we have. An empty one takes a fleet's place only where it is newer, and an
- * older one is a slow replica's answer, unless it comes again and again: whoever has no peers accuses nobody.
+ * older one is a slow replica's answer, unless it comes again and again: whoever has no peers reports nobody down.
  * @param refusedSoFar how often in a row, until now, for the reason that it would be refused for
  */
 export function whyNotAccept(

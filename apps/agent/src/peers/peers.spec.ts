@@ -44,7 +44,7 @@ describe('a peer list', () => {
     ['with servers of no network', { ...list(1), nats: ['nats://a:4222'] }],
     ['with more servers than a cluster has', { ...list(1), nats: { management: Array(17).fill('nats://a:4222') } }],
     [
-      'with numbers that let a stale report accuse',
+      'with numbers that let a stale report say that a node is down',
       { ...list(1), detection: { ...DetectionProfiles.lan, freshness: 9000 } },
     ],
   ])('is refused: %s', (_what, raw) => {

@@ -143,7 +143,7 @@ describe('what the monitor asks', () => {
     expect(sent).toHaveLength(4);
   });
 
-  it('accuses nobody when the loop stood still meanwhile, or the agent abstained at the begin or at the end', async () => {
+  it('reports nobody down when the loop stood still meanwhile, or the agent abstained at the begin or at the end', async () => {
     const still = polls();
     const answered = still.sut.begin(request('b'), 'one', 0);
     still.sut.stoodStill();

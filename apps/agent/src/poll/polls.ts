@@ -2,7 +2,7 @@ import { peerId } from '#contracts/wire/datagram.js';
 import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 import { PollRound, type PollProbe } from './poll-round.js';
 
-/** Requests that are worked on at once; one more is answered with an abstention, which accuses nobody. */
+/** Requests that are worked on at once; one more is answered with an abstention, which reports nobody down. */
 const MOST_ROUNDS = 4;
 
 export interface PollParts {
@@ -13,7 +13,7 @@ export interface PollParts {
   question: (p: PollProbe) => { bytes: Buffer; nonce: string };
   /** `unsent` is called when it did not leave by our own fault. */
   send: (p: PollProbe, port: number, bytes: Buffer, unsent: () => void) => void;
-  /** Why nothing that this agent misses accuses anybody now. */
+  /** Why nothing that this agent misses reports anybody down now. */
   abstains: (now: number) => boolean;
 }
 

@@ -27,7 +27,7 @@ export interface ReportParts
 /** On a network that is not shared, or of which nothing is known yet. */
 const NOTHING: LinkObservation = [0, -1];
 
-/** What this agent says now. Lost peers stay in it with the misses that they had: an accusation stands until it is answered. */
+/** What this agent says now. Lost peers stay in it with the misses that they had: what is said of one stands until it is answered. */
 export function buildReport(p: ReportParts): Report {
   const peers = [...p.peers].map((peer): PeerObservation => [
     peer,

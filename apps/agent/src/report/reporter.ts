@@ -33,7 +33,7 @@ export interface ReporterParts {
   bootId: string;
   epoch: number;
   known: KnownPeers;
-  senses: ProbingState;
+  prober: ProbingState;
   counters: DropCounters;
   workloads: Pick<WorkloadWatch, 'running' | 'warning'>;
   keys: Pick<KeyRing, 'ids' | 'warning'>;
@@ -79,12 +79,12 @@ export class Reporter {
 
   /** Reports where that is due. */
   step(now: number): void {
-    const { senses } = this.p;
-    if (senses.links.abstains(now) !== this.abstained) {
+    const { prober } = this.p;
+    if (prober.links.abstains(now) !== this.abstained) {
       this.abstained = !this.abstained;
       this.otherChanges++;
     }
-    if (this.timing.due(now, senses.changes + this.otherChanges)) this.publish(now);
+    if (this.timing.due(now, prober.changes + this.otherChanges)) this.publish(now);
   }
 
   /** The last word. */
@@ -110,14 +110,14 @@ export class Reporter {
   }
 
   private metrics(): AgentMetrics {
-    const { links, membership, sockets } = this.p.senses;
+    const { links, membership, sockets } = this.p.prober;
     const rejoin = membership.diary.counts(membership.lostPeers().length);
     const self = { version: this.p.version, wallMs: Math.round(this.p.wallMs()) };
     return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills, links.unsentProbes, self);
   }
 
   private report(now: number, seq: number, metrics: AgentMetrics | undefined): Report {
-    const { config, known, senses, workloads } = this.p;
+    const { config, known, prober, workloads } = this.p;
     return buildReport({
       node: config.node,
       bootId: this.p.bootId,
@@ -127,17 +127,17 @@ export class Reporter {
       networks: known.networks,
       keys: this.p.keys.ids,
       peers: known.shared.keys(),
-      links: senses.links,
+      links: prober.links,
       now,
-      sendErrors: senses.sendErrors(now),
+      sendErrors: prober.sendErrors(now),
       loopGapMs: this.gapMs,
       warnings: [
         this.p.listWarning(),
         this.p.startWarning(),
         this.p.keys.warning,
         workloads.warning,
-        ...wireWarnings(senses.sockets.values(), config.networks, known.list),
-        ...senses.identities.warnings(now),
+        ...wireWarnings(prober.sockets.values(), config.networks, known.list),
+        ...prober.identities.warnings(now),
       ].filter((w) => w !== undefined),
       metrics,
       workloads: workloads.running,

@@ -81,7 +81,7 @@ export function fuzzPeerList(spoil: Spoiler): boolean {
   );
   must(
     list.detection.freshness <= silence(list.detection) - list.detection.interval,
-    'lets a stale report accuse',
+    'lets a stale report say that a node is down',
     text,
   );
   const names = list.peers.map((p) => p.name);

@@ -1,4 +1,4 @@
-import type { EvidenceRow, LifeLook, NodeEvidence, OwnProbe } from '#contracts';
+import type { EvidenceRow, LifeObservation, NodeEvidence, OwnProbe } from '#contracts';
 import { shortAge } from '../output/times.js';
 
 /** Names in one line; the matrix has them all. */
@@ -8,7 +8,8 @@ const mostOf = (count: number): number => Math.floor(count / 2) + 1;
 
 /**
  * What was counted, in the order in which a verdict needs it: who reports the node down and how many must, who hears it,
- * who has no vote and why, on which networks it is silent, whether the monitor could judge at all, and what it saw itself.
+ * who has no vote and why, on which networks it is silent, whether the monitor could judge at all, and what it saw
+ * itself.
  */
 export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
   const c = e.counts;
@@ -24,7 +25,7 @@ export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
     ['silent', silentOn(e)],
     ['monitor', sight(c)],
     ['own probe', c.ownProbe === undefined ? 'none yet' : probeText(c.ownProbe)],
-    ...looksOfOthers(c.lifeLooks ?? []),
+    ...observationsOfOthers(c.lifeLooks ?? []),
     ['own report', c.ownReportAgeMs === undefined ? 'none seen' : `${shortAge(c.ownReportAgeMs)} old`],
   ];
 }
@@ -83,8 +84,8 @@ function sight({ members, sightedReporters: others, sighted }: NonNullable<NodeE
 }
 
 /** What nodes found at its host that were asked to look beside the monitor. */
-const looksOfOthers = (looks: readonly LifeLook[]): [fact: string, text: string][] => {
-  const texts = looks.map(
+const observationsOfOthers = (observations: readonly LifeObservation[]): [fact: string, text: string][] => {
+  const texts = observations.map(
     (l) => `${l.by} ssh ${l.ssh}, ping ${l.icmp}, closed port ${l.port}, its agent's port ${l.agentPort}`,
   );
   return texts.length === 0 ? [] : [['asked', texts.join('; ')]];

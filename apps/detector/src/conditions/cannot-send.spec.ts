@@ -82,8 +82,8 @@ describe('who is not judged', () => {
   const X = 3000;
   const unknown: Judgement = { verdict: 'UNKNOWN', networks: [], reason: 'Nobody hears it.' };
   const suspect: Judgement = { ...unknown, verdict: 'SUSPECT' };
-  const look = (was: UnjudgedFor, o: { blind?: boolean; judgement?: Judgement; passed?: number } = {}) =>
-    unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.blind ?? false, o.passed ?? 1000, X);
+  const look = (was: UnjudgedFor, o: { withoutQuorum?: boolean; judgement?: Judgement; passed?: number } = {}) =>
+    unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.withoutQuorum ?? false, o.passed ?? 1000, X);
 
   it('is an alarm with the reason once it has lasted, as long as the monitor looks and sees', () => {
     let was: UnjudgedFor = new Map();
@@ -94,7 +94,7 @@ describe('who is not judged', () => {
       );
       was = unjudgedFor;
     }
-    expect(look(was, { blind: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
+    expect(look(was, { withoutQuorum: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
     expect(look(was, { judgement: { ...unknown, reason: 'CONFLICT: two.' } }).conditions).toEqual([]);
     // Nobody looked meanwhile.
     expect(look(new Map([['a', { ms: 0, told: false }]]), { passed: 0 }).conditions).toEqual([]);
@@ -113,7 +113,7 @@ describe('who is not judged', () => {
       conditions: [],
       unjudgedFor: new Map(),
     });
-    expect(look(was, { blind: true, judgement: suspect }).conditions).toEqual([]);
+    expect(look(was, { withoutQuorum: true, judgement: suspect }).conditions).toEqual([]);
   });
 
   it('stays told where an UNKNOWN becomes SUSPECT, and time in both is one', () => {

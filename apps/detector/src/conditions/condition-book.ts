@@ -3,8 +3,8 @@ import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
 import { isHealthyReporter, isMuteTo } from '../observers/stance.js';
-import { isBlind } from '../verdicts/quorum.js';
-import type { LivingLooks } from '../life/living-looks.js';
+import { lacksQuorum } from '../verdicts/quorum.js';
+import type { LifeBaseline } from '../life/life-baseline.js';
 import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
@@ -34,7 +34,7 @@ export class ConditionBook {
     private readonly reports: ReportBook,
     private readonly log: VerdictLog,
     private readonly agents: AgentBook,
-    private readonly looks: Pick<LivingLooks, 'conditions'>,
+    private readonly baseline: Pick<LifeBaseline, 'conditions'>,
   ) {}
 
   /** @param keysOutdatedFor ms for which the monitor itself could not prove its probes */
@@ -59,7 +59,13 @@ export class ConditionBook {
     });
     const unsent = sendConditions(reports, networksOut(words), this.muteFor, passed);
     const members = this.fleet.members.map((name) => ({ name, judgement: this.log.judgementOf(name) }));
-    const none = unjudged(members, this.unjudgedFor, isBlind(healthy.size, members.length), passed, silence(detection));
+    const none = unjudged(
+      members,
+      this.unjudgedFor,
+      lacksQuorum(healthy.size, members.length),
+      passed,
+      silence(detection),
+    );
     this.unjudgedFor = none.unjudgedFor;
     this.muteFor = unsent.muteFor;
     this.brokenSince = links.since;
@@ -74,7 +80,7 @@ export class ConditionBook {
       ...unsent.conditions,
       ...links.conditions,
       ...quality.conditions,
-      ...this.looks.conditions(),
+      ...this.baseline.conditions(),
       ...this.agents.conditions(now),
       ...silent.conditions,
     ];

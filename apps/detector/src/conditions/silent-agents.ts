@@ -28,7 +28,7 @@ export type SilentFor = ReadonlyMap<string, number>;
 /**
  * Members whose reports have stopped and that others still hear, so that no verdict tells of it, and the votes are lost
  * one by one: a way to NATS that is closed, or credentials that are no longer good. Time counts only while the node is
- * seen to live: what fails for many at once makes the monitor blind, and that is the alarm then.
+ * seen to live: what fails for many at once takes the monitor its quorum, and that is the alarm then.
  * @param n `bootGrace`: ms for one that has never reported
  * @param passed ms since the last look
  */

@@ -16,20 +16,20 @@ export type UnjudgedFor = ReadonlyMap<string, { ms: number; told: boolean }>;
  * Members that are UNKNOWN, or stay SUSPECT, while enough of the others report: nobody hears them, and too few can say
  * that they are dead, or the monitor cannot look itself. Nothing will ever be done about such a node unless somebody is
  * told. What is told stays until the node is judged, whichever of the two it is meanwhile.
- * @param blind too few report to judge anybody: that is the alarm then
+ * @param withoutQuorum too few report to judge anybody: that is the alarm then
  * @param passed ms since the last look
- * @param x ms of silence that accuse
+ * @param x ms of silence by which a node is reported down
  */
 export function unjudged(
   members: readonly { name: string; judgement: Judgement }[],
   was: UnjudgedFor,
-  blind: boolean,
+  withoutQuorum: boolean,
   passed: number,
   x: number,
 ): { conditions: DetectorCondition[]; unjudgedFor: UnjudgedFor } {
   const unjudgedFor = new Map<string, { ms: number; told: boolean }>();
   const conditions: DetectorCondition[] = [];
-  for (const { name, judgement } of blind ? [] : members) {
+  for (const { name, judgement } of withoutQuorum ? [] : members) {
     const { verdict, reason } = judgement;
     if ((verdict !== 'UNKNOWN' && verdict !== 'SUSPECT') || reason.startsWith(CONFLICT)) continue;
     const before = was.get(name);

@@ -5,7 +5,7 @@ import {
   agentObserver,
   defaultSettings,
   Subjects,
-  type HostLook,
+  type LifeSigns,
   type LifeQuestion,
   type LifeSeen,
   type NodeRecord,
@@ -19,8 +19,8 @@ import { LifeObservers } from './life-observers.js';
 const names = ['a-1', 'b-1', 'c-1', 'x-1'];
 const networks = ['backend', 'management'];
 const addressOf = (name: string, network: string): string => `10.${networks.indexOf(network)}.0.${names.indexOf(name)}`;
-const living: HostLook = { ssh: 'banner', icmp: 'reply', port: 'unreachable', agentPort: 'silent' };
-const silent: HostLook = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
+const living: LifeSigns = { ssh: 'banner', icmp: 'reply', port: 'unreachable', agentPort: 'silent' };
+const silent: LifeSigns = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
 
 describe('the nodes that look for life beside the monitor', () => {
   const { detection } = defaultSettings('spec');
@@ -42,7 +42,7 @@ describe('the nodes that look for life beside the monitor', () => {
   });
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const good =
-    (look: HostLook) =>
+    (look: LifeSigns) =>
     (observer: string, q: LifeQuestion): unknown => ({
       node: observer,
       nonce: q.nonce,
@@ -129,10 +129,10 @@ describe('the nodes that look for life beside the monitor', () => {
     answer = good(silent);
     await die();
     const look = { ...silent, spoke: ['icmp', 'port', 'ssh'] };
-    expect(sut.looks('x-1', now).sort((a, b) => a.by.localeCompare(b.by))).toEqual(
+    expect(sut.observations('x-1', now).sort((a, b) => a.by.localeCompare(b.by))).toEqual(
       ['a-1', 'b-1', 'c-1'].map((by) => ({ by, ...look })),
     );
-    expect(sut.looks('a-1', now)).toEqual([]);
+    expect(sut.observations('a-1', now)).toEqual([]);
   });
 
   it('know from the record what spoke to them, after a takeover too, and nothing of another place', async () => {
@@ -142,7 +142,7 @@ describe('the nodes that look for life beside the monitor', () => {
       records.set('x-1', { ...(records.get('x-1') as NodeRecord), lifeSeen });
       answer = good(silent);
       await die();
-      const spoke = sut.looks('x-1', now).find((l) => l.by === 'a-1')?.spoke;
+      const spoke = sut.observations('x-1', now).find((l) => l.by === 'a-1')?.spoke;
       expect(spoke).toEqual(place.startsWith('10.0.0.3') ? ['ssh'] : []);
       expect(sut.areEnough('x-1')).toBe(false);
     }
@@ -160,7 +160,7 @@ describe('the nodes that look for life beside the monitor', () => {
   ])('are no word of the host by %s', async (_what, said) => {
     answer = said;
     await die();
-    expect(sut.looks('x-1', now)).toEqual([]);
+    expect(sut.observations('x-1', now)).toEqual([]);
   });
 
   it('are not asked where they hear nobody else, nor when they have not reported', async () => {
@@ -181,7 +181,7 @@ describe('the nodes that look for life beside the monitor', () => {
       return good(silent)(o, q);
     };
     await die();
-    expect(sut.looks('x-1', now)).toEqual([]);
+    expect(sut.observations('x-1', now)).toEqual([]);
   });
 
   it('are asked about the living by the detector that leads alone', async () => {

@@ -7,9 +7,9 @@ import {
   readLifeAnswer,
   Subjects,
   type Clock,
-  type HostLook,
+  type LifeSigns,
   type LifeChannel,
-  type LifeLook,
+  type LifeObservation,
   type LifeQuestion,
   type LifeSeen,
   type Random,
@@ -17,10 +17,10 @@ import {
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
 import { isHealthyReporter, isMuteTo } from '../observers/stance.js';
-import { AskedLooks } from './asked-looks.js';
+import { AskedObservations } from './asked-observations.js';
 import { chooseObservers } from './choose-observers.js';
-import { foldLooks, type LookPlace } from './fold-looks.js';
-import { channelsIn, LivingLooks, type LivingNode } from './living-looks.js';
+import { foldObservations, type ObservedPlace } from './fold-observations.js';
+import { channelsIn, LifeBaseline, type LivingNode } from './life-baseline.js';
 import { livingNode } from './living-node.js';
 
 /** ms beyond the time that an agent has, for the way there and back. */
@@ -53,20 +53,20 @@ const namesOf = (pair: string): [observer: string, node: string] => pair.split('
  * is silent.
  */
 export class LifeObservers {
-  private readonly asked: AskedLooks;
-  private readonly living: LivingLooks;
+  private readonly asked: AskedObservations;
+  private readonly living: LifeBaseline;
   private livingAt = -Infinity;
 
   constructor(private readonly p: LifeObserversParts) {
     const { clock, changed, random } = p;
-    this.asked = new AskedLooks({
+    this.asked = new AskedObservations({
       clock,
       observersOf: (node) => this.observersOf(node, clock.monotonicMs()),
       ask: (observer, node) => this.ask(observer, node),
       spoke: (observer, node) => this.spoke(observer, node),
       changed,
     });
-    this.living = new LivingLooks({
+    this.living = new LifeBaseline({
       clock,
       ask: async (pair) => {
         const found = await this.ask(...namesOf(pair));
@@ -104,8 +104,8 @@ export class LifeObservers {
   }
 
   /** What they find of a host that is silent. */
-  looks(node: string, now: number): LifeLook[] {
-    return this.asked.looks(node, now);
+  observations(node: string, now: number): LifeObservation[] {
+    return this.asked.observations(node, now);
   }
 
   /** So many have seen it live that its silence will say something, whatever the monitor sees. */
@@ -156,12 +156,12 @@ export class LifeObservers {
   }
 
   /** Where its look counts, as of its last report. */
-  private placesOf(observer: string, target: WatchedTarget, now: number): Record<string, LookPlace> {
+  private placesOf(observer: string, target: WatchedTarget, now: number): Record<string, ObservedPlace> {
     const heard = this.p.reports.of(observer);
     const { detection } = this.p.fleet.settings;
     const isHealthy = isHealthyReporter(heard, now, detection);
     const { name, networks } = target.record;
-    const places: Record<string, LookPlace> = {};
+    const places: Record<string, ObservedPlace> = {};
     heard?.report.networks.forEach((network, i) => {
       const address = networks[network]?.address;
       if (address === undefined) return;
@@ -180,7 +180,7 @@ export class LifeObservers {
     return false;
   }
 
-  private async ask(observer: string, node: string): Promise<{ look: HostLook; ageMs: number } | undefined> {
+  private async ask(observer: string, node: string): Promise<{ look: LifeSigns; ageMs: number } | undefined> {
     const { clock, fleet, log, random, send } = this.p;
     const target = fleet.targets.get(node);
     const ssh = target && fleet.probeTarget(target).ssh;
@@ -201,11 +201,11 @@ export class LifeObservers {
     }
     // As of now: one that was cut off meanwhile has proven nothing.
     const places = this.placesOf(observer, asked, clock.monotonicMs());
-    return { look: foldLooks(answer.networks, places), ageMs: answer.ageMs };
+    return { look: foldObservations(answer.networks, places), ageMs: answer.ageMs };
   }
 }
 
-const isTried = ({ ssh, icmp, port }: HostLook): boolean => [ssh, icmp, port].some((sign) => sign !== 'not-tried');
+const isTried = ({ ssh, icmp, port }: LifeSigns): boolean => [ssh, icmp, port].some((sign) => sign !== 'not-tried');
 
 /** All its addresses: an agent looks over each network that both have. */
 const placeOf = (fleet: FleetView, { record }: WatchedTarget): string => {

@@ -1,7 +1,7 @@
 import { isLifeSignWaived } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import type { Heard } from '../observers/report-book.js';
-import type { LivingNode } from './living-looks.js';
+import type { LivingNode } from './life-baseline.js';
 
 /** A node as it is to be looked at; alive is who reports itself, as one machine, and does not leave. */
 export function livingNode(

@@ -333,7 +333,7 @@ describe('how an observer counts', () => {
     expect(vote(r)).toMatchObject({ stance, heardOn, suspects: stance === 'accuses' });
   });
 
-  it('where a network is out for most, accuses by the others if it cannot send there itself, and only then', () => {
+  it('where a network is out for most, reports it down by the others if it cannot send there itself, and only then', () => {
     const both = report(1, nothingLeavesOn(9), seen(0, 6));
     expect(vote(both)).toMatchObject({ stance: 'absent', suspects: false, muteOn: ['backend'] });
     expect(vote(both, 100, NETWORKS, ['backend'])).toMatchObject({ stance: 'accuses', suspects: true });

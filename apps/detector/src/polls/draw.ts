@@ -3,7 +3,7 @@ import { POLLED_MOST } from '#contracts';
 /**
  * Whom the monitor asks about one suspect: every member but the suspect itself, and where there are more than
  * {@link POLLED_MOST}, so many at random. Who was drawn for this suspicion stays drawn, whatever he answered: a draw that
- * is repeated until most accuse would be no draw. Only who is no member any more is replaced.
+ * is repeated until most report it down would be no draw. Only who is no member any more is replaced.
  * @param random 0 (inclusive) to 1
  */
 export function drawPolled(

@@ -86,7 +86,7 @@ describe('the book of polls', () => {
     expect(due([suspect('n0')], now + SETTLED_PERIOD_MS + POLL_PERIOD_MS)).toEqual([]);
   });
 
-  it('keeps what each said; who does not answer the next time no longer accuses, but has still heard', () => {
+  it('keeps what each said; who does not answer the next time no longer reports it down, but has still heard', () => {
     const first = due([suspect('n0')], 0);
     const of = (observer: string): (typeof first)[number] => first.find((o) => o.observer === observer)!;
     book.ended(of('n1'), answer('n1', { n0: 0 }), 500);

@@ -69,8 +69,8 @@ export class PollBook {
   }
 
   /**
-   * The requests whose time has come, one to each observer with at most {@link POLL_TARGETS}, and counts them as sent. A suspicion that
-   * has ended is forgotten: the next one draws anew.
+   * The requests whose time has come, one to each observer with at most {@link POLL_TARGETS}, and counts them as sent.
+   * A suspicion that has ended is forgotten: the next one draws anew.
    */
   due(suspects: readonly Suspect[], members: readonly string[], now: number): PollOrder[] {
     const named = new Set(suspects.map((s) => s.node));
@@ -101,8 +101,8 @@ export class PollBook {
   }
 
   /**
-   * An order came to its end. Without an answer nobody accuses; that he heard the suspect in the round before stays
-   * until it is too old, for it speaks against a death.
+   * An order came to its end. Without an answer nobody reports it down; that he heard the suspect in the round before
+   * stays until it is too old, for it speaks against a death.
    */
   ended({ observer, targets, round }: PollOrder, answer: PollAnswer | undefined, now: number): void {
     const said = new Map(answer?.targets.map((t) => [t.name, t.networks]));

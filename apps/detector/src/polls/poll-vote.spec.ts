@@ -45,7 +45,7 @@ describe('how a polled observer counts', () => {
     expect(stance(w)).toBe(wanted);
   });
 
-  it('accuses without a network on which most, and it as well, cannot send', () => {
+  it('reports it down without a network on which most, and it as well, cannot send', () => {
     const health = { abstain: false, sendErrors: { backend: 9 }, loopGapMs: 1 };
     const said = (w: PollWord['networks'], h: Heard, out: string[]): string =>
       pollVoteOf('o', h, word(w), NETWORKS, 100, n, new Set(out)).stance;

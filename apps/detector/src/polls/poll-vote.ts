@@ -8,9 +8,9 @@ import type { PollWord } from './poll-book.js';
 const LEAST_SENT = 2;
 
 /**
- * How one polled observer counts. It accuses where nothing came back on any network that it shares with the target;
- * a network that it did not try, or could not send on, keeps it from that. What it says is believed only as long as
- * its reports are: fresh, willing, and of the same process.
+ * How one polled observer counts. It reports it down where nothing came back on any network that it shares with the
+ * target; a network that it did not try, or could not send on, keeps it from that. What it says is believed only as
+ * long as its reports are: fresh, willing, and of the same process.
  * @param networks of the target, as registered
  * @param out networks on which most of the fleet cannot send: of who cannot either, silence is asked for on the others
  */

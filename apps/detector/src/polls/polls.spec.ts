@@ -94,7 +94,7 @@ describe('a suspect in a fleet where not everybody watches everybody', () => {
 
   it('is asked about at everybody who does not watch it, and stays suspect while half of them hear it', async () => {
     expect(asked.size).toBe(0);
-    // Of 33 polled 16 watch it, and accuse; 17 are asked.
+    // Of 33 polled 16 watch it, and report it down; 17 are asked.
     isDead = true;
     await until(() => last()?.verdict === 'SUSPECT');
     let v = await now();
@@ -105,7 +105,7 @@ describe('a suspect in a fleet where not everybody watches everybody', () => {
     expect(verdicts.some((x) => x.verdict === 'DOWN')).toBe(false);
   });
 
-  it('is DOWN once more than half of the polled accuse it, while one still hears it, and no other is', async () => {
+  it('is DOWN once more than half of the polled report it down, while one still hears it, and no other is', async () => {
     const one = NAMES.find((o) => o !== DEAD && !WATCHING.has(o)) as string;
     hearing = [one];
     await until(() => last()?.verdict === 'DOWN');

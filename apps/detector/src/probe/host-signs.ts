@@ -1,4 +1,4 @@
-import { UNTRIED, type HostLook, type PingSign, type PortSign, type SshSign } from '#contracts';
+import { UNTRIED, type LifeSigns, type PingSign, type PortSign, type SshSign } from '#contracts';
 
 /**
  * ms for which a sign of life stays one: a connection that is lost on the way, that a busy ssh server turns away, or an
@@ -9,7 +9,7 @@ export const SIGN_KEPT = 10_000;
 
 /** What a host has shown of itself, and when. Times are monotonic ms. */
 export class HostSigns {
-  private last: HostLook = { ...UNTRIED };
+  private last: LifeSigns = { ...UNTRIED };
   private bannerAt = -Infinity;
   private taken: { sign: SshSign; at: number } = { sign: 'silent', at: -Infinity };
   private replyAt = -Infinity;
@@ -57,7 +57,7 @@ export class HostSigns {
     return this.last.ssh !== 'not-tried';
   }
 
-  look(now: number): HostLook {
+  look(now: number): LifeSigns {
     const kept = (at: number): boolean => now - at < SIGN_KEPT;
     const { ssh, icmp, port, agentPort } = this.last;
     const taken = kept(this.taken.at) && ssh !== 'accepted' && ssh !== 'refused' ? this.taken.sign : ssh;

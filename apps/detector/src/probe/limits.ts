@@ -3,13 +3,13 @@ import { MOST_WAITED } from '#probe/port-sign.js';
 
 /** ms between two rounds of the monitor's own look at most. */
 const MOST_ROUND = 500;
-/** Of the time from SUSPECT to the accusations: the rest is for the way there and back, and for a busy loop. */
+/** Of the time from SUSPECT to the reports that it is down: the rest is for the way there and back, and for a busy loop. */
 const SHARE = 0.8;
 
 /**
  * ms after which a datagram, or a connection, of the monitor counts as not answered. The first look begins at SUSPECT
- * and must have ended when the observers accuse, or it would be what everybody waits for. Never shorter than an observer
- * waits for its own echo, since a suspect has missed fewer probes than an accused.
+ * and must have ended when the observers report down, or it would be what everybody waits for. Never shorter than an
+ * observer waits for its own echo, since a suspect has missed fewer probes than one that is reported down.
  */
 export const answerLimit = (n: Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>): number =>
   Math.min(MOST_WAITED, SHARE * n.interval * (n.misses - n.suspectMisses));

@@ -232,7 +232,7 @@ describe('the monitor’s own look', () => {
     expect(ssh()).toBe('banner');
   });
 
-  it('waits for its first look no longer than the observers take to accuse, in every profile', () => {
+  it('waits for its first look no longer than the observers take to report down, in every profile', () => {
     for (const n of Object.values(DetectionProfiles)) {
       expect(answerLimit(n)).toBeLessThan(n.interval * (n.misses - n.suspectMisses));
       expect(answerLimit(n)).toBeGreaterThan(n.interval * 0.8);

@@ -12,7 +12,7 @@ function verdictOn(said: readonly Said[], witness: boolean): string {
   return verdict === 'DOWN' && t.hears > 0 ? 'DOWN, held' : verdict;
 }
 
-/** A dead node, by how many are dead with it and how many of the others the monitor hears; those all accuse it. */
+/** A dead node, by how many are dead with it and how many of the others the monitor hears; those all report it down. */
 function ofTheDead(): string[][] {
   const rows: string[][] = [];
   for (let members = 2; members <= LARGEST; members++)

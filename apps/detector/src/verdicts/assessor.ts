@@ -21,7 +21,7 @@ export interface News {
 /** Goes from what is known to what is said: examines nodes, writes down what is news, and has suspects looked at. */
 export class Assessor {
   private readonly suspects = new Set<string>();
-  /** Node → when somebody asked about it last: whoever decides on it needs our own look, also while we are blind. */
+  /** Node → when somebody asked about it last: whoever decides on it needs our own look, also while there is no quorum. */
   private readonly asked = new Map<string, number>();
   /** Beside the suspects: asked about, and not heard. */
   private readonly missed = new Set<string>();
@@ -55,7 +55,7 @@ export class Assessor {
       if (put(this.suspects, node, suspect)) moved = true;
       if (put(this.missed, node, missed)) moved = true;
     }
-    if (moved) this.lookAtSuspects();
+    if (moved) this.probeSuspects();
     return news;
   }
 
@@ -79,7 +79,7 @@ export class Assessor {
     for (const node of strangers(this.asked.keys())) this.asked.delete(node);
     const gone = strangers([...this.suspects, ...this.missed]);
     for (const node of gone) [this.suspects, this.missed].forEach((set) => set.delete(node));
-    if (gone.length > 0) this.lookAtSuspects();
+    if (gone.length > 0) this.probeSuspects();
   }
 
   /** Whom others are asked about: in a large fleet every suspect. */
@@ -100,7 +100,7 @@ export class Assessor {
     this.suspects.clear();
     this.missed.clear();
     this.asked.clear();
-    this.lookAtSuspects();
+    this.probeSuspects();
   }
 
   private assessOne(
@@ -124,7 +124,7 @@ export class Assessor {
     return { said, suspect: !off && (found.tally.suspect || is.verdict === 'DOWN'), missed };
   }
 
-  private lookAtSuspects(): void {
+  private probeSuspects(): void {
     const nodes = new Set([...this.suspects, ...this.missed]);
     const targets = [...nodes].map((node) => this.fleet.targets.get(node)).filter((t) => t !== undefined);
     this.probes.watch(targets.map((t) => this.fleet.probeTarget(t)));

@@ -52,7 +52,7 @@ describe('the attention of the monitor', () => {
     expect(attention.listeningSince).toBe(700);
   });
 
-  it('is blind by itself until it has listened for a while, then by reports that are missing', () => {
+  it('has no quorum by itself until it has listened for a while, then by reports that are missing', () => {
     const attention = new Attention(0);
     attention.sees(false, 4_999);
     attention.sees(true, 5_000);

@@ -25,7 +25,7 @@ export class Attention {
   /** Undefined: it has had no reason to speak yet. */
   private quietUntil: number | undefined;
   private asleep = { from: -Infinity, until: -Infinity };
-  private blind = true;
+  private withoutQuorum = true;
   private listensSince: number;
   /** It saw enough of the fleet for a while, and nothing of its own has come between. */
   private sawEnough = false;
@@ -66,13 +66,13 @@ export class Attention {
    * Whether too few members report to judge at all. When enough do again, a fleet that was split in halves is just being
    * joined: whose own report has not come yet must not count as silent for all the time before.
    */
-  sees(blind: boolean, now: number): void {
-    if (this.blind && !blind) this.since = now;
-    this.blind = blind;
-    if (!blind && now - this.listensSince >= RECONNECT) this.sawEnough = true;
+  sees(withoutQuorum: boolean, now: number): void {
+    if (this.withoutQuorum && !withoutQuorum) this.since = now;
+    this.withoutQuorum = withoutQuorum;
+    if (!withoutQuorum && now - this.listensSince >= RECONNECT) this.sawEnough = true;
   }
 
-  /** Why it is blind, if it is: too few reports came, or it has not listened for long enough since it was away itself. */
+  /** Why there is no quorum, if there is none: too few reports came, or it has not listened for long enough since it was away itself. */
   get blindBy(): 'reports' | 'own' {
     return this.sawEnough ? 'reports' : 'own';
   }

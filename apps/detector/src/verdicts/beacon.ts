@@ -1,5 +1,5 @@
 import type { Beacon, DetectorCondition } from '#contracts';
-import { isBlind } from './quorum.js';
+import { lacksQuorum } from './quorum.js';
 import type { VerdictLog } from './verdict-log.js';
 
 /** What is beside the verdicts takes time to be seen: until then a new leader says nothing of it, rather than that there is nothing, ms. */
@@ -11,7 +11,7 @@ export interface BeaconFacts {
   /** M, and how many of them report freshly and healthily. */
   members: number;
   reporters: number;
-  /** What makes it blind while it is. */
+  /** Why there is no quorum while there is none. */
   blindBy: 'reports' | 'own';
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
@@ -31,7 +31,7 @@ export function beaconOf({
   ledFor,
   keys,
 }: BeaconFacts): Beacon {
-  const sighted = !isBlind(reporters, members);
+  const sighted = !lacksQuorum(reporters, members);
   return {
     epoch: verdicts.epoch,
     seq: verdicts.seq,

@@ -1,4 +1,4 @@
-import { silence, type LifeLook, type VerdictEvidence } from '#contracts';
+import { silence, type LifeObservation, type VerdictEvidence } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
 import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
@@ -37,7 +37,7 @@ export class Examiner {
     private readonly fleet: FleetView,
     private readonly book: ReportBook,
     private readonly probes: Pick<OwnProbes, 'state' | 'evidence'> & {
-      lifeLooks?: (node: string, now: number) => LifeLook[];
+      lifeLooks?: (node: string, now: number) => LifeObservation[];
     },
     private readonly polls: Pick<PollBook, 'drawnFor' | 'wordOf'>,
   ) {}

@@ -87,7 +87,7 @@ class Played {
     for (const node of nodes) this.lost.set(node, this.now);
   }
 
-  /** It reports at once, and is greeted by the others when they have found it again. */
+  /** It reports at once, and is asked to rejoin by the others when they have found it again. */
   returns(node: string): void {
     this.lost.delete(node);
     this.say(node);
@@ -231,7 +231,7 @@ it('judges no node whose start two machines report: at once, by neither’s word
   expect(sut.verdictsUntil(39_000)).toEqual(['DOWN']);
 });
 
-it('says of one that is proven off, and reports in another boot, that it is on: also while it is blind without it', () => {
+it('says of one that is proven off, and reports in another boot, that it is on: also while there is no quorum without it', () => {
   const played = new Played({ 'n-3': 'ended', 'n-4': 'ended', 'n-5': 'boot' });
   played.lose('n-1', 'n-2', 'n-3');
   played.verdictsUntil(20_000);
@@ -248,7 +248,7 @@ it('says of one that is proven off, and reports in another boot, that it is on: 
   expect(played.poweredOn).toEqual([]);
 });
 
-it('looks for itself at a node that is asked about and not heard, also while it is blind, and as long as that is so', () => {
+it('looks for itself at a node that is asked about and not heard, also without a quorum, and as long as that is so', () => {
   const played = new Played();
   played.verdictsUntil(5_000);
   played.lose(...NAMES.slice(0, 4));

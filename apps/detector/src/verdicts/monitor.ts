@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DetectionSettings, LifeLook, Report, Verdict } from '#contracts';
+import type { DetectionSettings, LifeObservation, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
 import { NetworkOutages } from '../observers/network-outages.js';
@@ -10,7 +10,7 @@ import type { OwnProbes } from '../probe/own-probe.js';
 import { Assessor, type News } from './assessor.js';
 import { Attention } from './attention.js';
 import { Examiner, type Vantage } from './examiner.js';
-import { isBlind } from './quorum.js';
+import { lacksQuorum } from './quorum.js';
 import type { VerdictLog } from './verdict-log.js';
 
 /** What it knows by, and what it does with what it finds. */
@@ -21,7 +21,7 @@ export interface MonitorParts {
   verdicts: VerdictLog;
   probes: Pick<OwnProbes, 'watch' | 'state' | 'evidence'> & {
     /** What nodes that were asked have found. @default nobody is asked */
-    lifeLooks?: (node: string, now: number) => LifeLook[];
+    lifeLooks?: (node: string, now: number) => LifeObservation[];
   };
   /** Something that is no node answers us. */
   witness: () => boolean;
@@ -132,7 +132,7 @@ export class Monitor {
     return verdict;
   }
 
-  /** What makes it blind while it is. */
+  /** Why there is no quorum while there is none. */
   get blindBy(): 'reports' | 'own' {
     return this.attention.blindBy;
   }
@@ -194,10 +194,10 @@ export class Monitor {
     return { now, listeningSince, reporters, out, witness: this.p.witness(), witnessAt };
   }
 
-  /** One that does not lead looks, too: blindness may begin or end while nobody leads, and the same one may lead again. */
+  /** One that does not lead looks, too: a quorum may be lost or found while nobody leads, and the same one may lead again. */
   private seenReporters(now: number): ReadonlySet<string> {
     const reporters = this.examiner.reporters(now);
-    this.attention.sees(isBlind(reporters.size, this.p.fleet.members.length), now);
+    this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now);
     return reporters;
   }
 }

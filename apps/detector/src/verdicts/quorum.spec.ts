@@ -28,49 +28,49 @@ describe('the quorum, by the number of members', () => {
     [6, 3, 0, 2, 'UNKNOWN'],
     [6, 4, 0, 1, 'DOWN'],
     [6, 5, 0, 0, 'DOWN'],
-  ])('%i members: %i accuse, %i hear, %i absent → %s', (members, accuse, hear, absent, wanted) => {
-    const said = [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(absent, 'absent')];
+  ])('%i members: %i report it down, %i hear, %i absent → %s', (members, down, hear, absent, wanted) => {
+    const said = [...many(down, 'accuses'), ...many(hear, 'hears'), ...many(absent, 'absent')];
     expect(said).toHaveLength(members - 1);
     expect(verdict(factsOf(said))).toBe(wanted);
   });
 
-  it('is right for every mix of accusing, missing, hearing and absent observers of up to six members', () => {
+  it('is right for every mix of reporting down, missing, hearing and absent observers of up to six members', () => {
     let cases = 0;
     for (let members = 2; members <= 6; members++)
-      for (let accuse = 0; accuse < members; accuse++)
-        for (let miss = 0; accuse + miss < members; miss++)
-          for (let hear = 0; accuse + miss + hear < members; hear++)
+      for (let down = 0; down < members; down++)
+        for (let miss = 0; down + miss < members; miss++)
+          for (let hear = 0; down + miss + hear < members; hear++)
             for (const witness of [false, true]) {
-              const absent = members - 1 - accuse - miss - hear;
+              const absent = members - 1 - down - miss - hear;
               const said = [
-                ...many(accuse, 'accuses'),
+                ...many(down, 'accuses'),
                 ...many(miss, 'suspects'),
                 ...many(hear, 'hears'),
                 ...many(absent, 'absent'),
               ];
               const reporting = members - 1 - absent;
               const sighted = 2 * reporting > members || (members === 2 && reporting === 1 && witness);
-              const blind = members === 2 ? reporting === 0 : 2 * reporting <= members;
-              const wanted = blind
+              const withoutQuorum = members === 2 ? reporting === 0 : 2 * reporting <= members;
+              const wanted = withoutQuorum
                 ? 'UNKNOWN'
-                : sighted && 2 * accuse > members - 1
+                : sighted && 2 * down > members - 1
                   ? 'DOWN'
-                  : 2 * (accuse + miss) > members - 1
+                  : 2 * (down + miss) > members - 1
                     ? 'SUSPECT'
                     : hear > 0
                       ? 'UP'
                       : 'UNKNOWN';
               const f = factsOf(said, { witness });
-              expect([members, accuse, miss, hear, absent, witness, verdict(f)]).toEqual([
+              expect([members, down, miss, hear, absent, witness, verdict(f)]).toEqual([
                 members,
-                accuse,
+                down,
                 miss,
                 hear,
                 absent,
                 witness,
                 wanted,
               ]);
-              expect(tally(f)).toMatchObject({ accusers: accuse, hears: hear, assigned: members - 1 });
+              expect(tally(f)).toMatchObject({ accusers: down, hears: hear, assigned: members - 1 });
               cases++;
             }
     expect(cases).toBe(2 * (4 + 10 + 20 + 35 + 56));
@@ -105,9 +105,9 @@ describe('the quorum, by the number of members', () => {
 describe('in a large fleet', () => {
   const ring = many(16, 'accuses');
   /** 40 members; 39 are polled. */
-  const polled = (accuse: number, hear: number, watching: Said[] = ring): TargetFacts => ({
+  const polled = (down: number, hear: number, watching: Said[] = ring): TargetFacts => ({
     ...factsOf(watching, { members: 40, reporters: 39, otherReporters: 39 }),
-    polled: [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(39 - accuse - hear, 'absent')].map((said, i) =>
+    polled: [...many(down, 'accuses'), ...many(hear, 'hears'), ...many(39 - down - hear, 'absent')].map((said, i) =>
       vote(said, 100 + i),
     ),
   });
@@ -134,7 +134,7 @@ describe('in a large fleet', () => {
     expect(verdict(polled(39, 0, [...many(9, 'accuses'), ...many(7, 'absent')]))).toBe('DOWN');
   });
 
-  it('one of the polled that hears it is counted, keeps nothing up that most accuse, and is a sign of life', () => {
+  it('one of the polled that hears it is counted, keeps nothing up that most report down, and is a sign of life', () => {
     const down: Judgement = { verdict: 'DOWN', networks: [], reason: 'dead' };
     const one = polled(38, 1);
     expect(tally(one)).toMatchObject({ hears: 1, accusers: 38, assigned: 39 });
@@ -172,7 +172,7 @@ describe('what speaks against a death', () => {
 describe('who cannot send', () => {
   const judged = (f: TargetFacts): Judgement => judge(unexamined, f, tally(f), 600_000);
 
-  it('neither accuses nor hears, and the reason says why nobody is judged', () => {
+  it('neither reports it down nor hears it, and the reason says why nobody is judged', () => {
     expect(judged(factsOf(many(4, 'mute')))).toMatchObject({
       verdict: 'UNKNOWN',
       reason: 'Nobody hears it, and too few say that it is silent; 4 of 4 observers cannot send to it on backend.',
@@ -274,12 +274,12 @@ describe('a verdict holds', () => {
     expect([missed(heard.silence / 4 - 1), missed(heard.silence / 4)]).toEqual(['DEGRADED', 'SUSPECT']);
   });
 
-  it('DEGRADED while most accuse it and somebody hears it, for 2 x at most, and not when nobody does', () => {
-    const accused = factsOf([...many(3, 'accuses'), 'hears']);
-    const at = (now: number, was: Judgement, f = accused): Judgement => judge(was, { ...f, now }, tally(f), 600_000);
+  it('DEGRADED while most report it down and somebody hears it, for 2 x at most, and not when nobody does', () => {
+    const reported = factsOf([...many(3, 'accuses'), 'hears']);
+    const at = (now: number, was: Judgement, f = reported): Judgement => judge(was, { ...f, now }, tally(f), 600_000);
     const heard = at(0, degraded);
-    expect([heard.verdict, at(2 * accused.silence - 1, heard).verdict]).toEqual(['DEGRADED', 'DEGRADED']);
-    expect(at(2 * accused.silence, heard).verdict).toBe('DOWN');
+    expect([heard.verdict, at(2 * reported.silence - 1, heard).verdict]).toEqual(['DEGRADED', 'DEGRADED']);
+    expect(at(2 * reported.silence, heard).verdict).toBe('DOWN');
     expect(at(1, heard, factsOf(many(4, 'accuses'))).verdict).toBe('DOWN');
   });
 

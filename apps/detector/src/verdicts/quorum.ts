@@ -37,7 +37,7 @@ export interface TargetFacts {
   /** Where that is, `host:port`; '': none is set. */
   witnessAt: string;
   freshness: number;
-  /** x: silence that accuses, ms. */
+  /** x: the silence timeout, ms. */
   silence: number;
   /** As of when this was gathered, monotonic ms: how long something lasts is counted by it. */
   now: number;
@@ -46,12 +46,12 @@ export interface TargetFacts {
 /** What the votes say. */
 export interface Tally {
   /** Too few report at all: nobody is judged. */
-  blind: boolean;
+  withoutQuorum: boolean;
   /** Enough others report to call its silence a death. */
   sighted: boolean;
   suspect: boolean;
   down: boolean;
-  /** Observers whose majority must accuse, those by the plan or those that were polled, and how many of them do. */
+  /** Observers whose majority must report it down, those by the plan or those that were polled, and how many of them do. */
   assigned: number;
   accusers: number;
   /** Observers, by the plan or polled, that hear it. */
@@ -69,7 +69,7 @@ const majority = (members: number): number => Math.floor(members / 2) + 1;
 const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
 
 /** Too few of the members report to judge anybody. */
-export const isBlind = (reporters: number, members: number): boolean => reporters < reportersNeeded(members);
+export const lacksQuorum = (reporters: number, members: number): boolean => reporters < reportersNeeded(members);
 
 const isMost = (count: number, assigned: number): boolean => count > assigned / 2;
 const counted = (votes: readonly Vote[], is: (v: Vote) => boolean): number => {
@@ -90,10 +90,10 @@ function hearersIn(f: TargetFacts): number {
  * Counts. Stale, abstaining and unheard-of observers are in the denominator and never among the accusers.
  *
  * In a large fleet the few observers of a node can share its fate, or its switch: they raise the suspicion, and must
- * themselves accuse, but most of those that were polled must accuse as well.
+ * themselves report it down, but most of those that were polled must as well.
  *
- * Two members: the peer accuses and the monitor reaches its witness; the BMC's definite answer is asked for by the
- * BLIND gate before anything is powered off, as it is where a fleet has one network only.
+ * Two members: the peer reports it down and the monitor reaches its witness; the BMC's definite answer is asked for by
+ * the BLIND gate before anything is powered off, as it is where a fleet has one network only.
  *
  * Who cannot send to the node says nothing of it, and is in the denominator. Where most cannot send on a network at all
  * it is out, for the living as well, and a death is judged by the others: with one left, as in a fleet that has one.
@@ -111,7 +111,7 @@ export function tally(f: TargetFacts): Tally {
   const answered = (network: string): number => on(network, (v) => v.answeredOn);
   const speaking = (network: string): number => on(network, (v) => v.heardOn) + on(network, (v) => v.missingOn);
   return {
-    blind: isBlind(f.reporters, f.members),
+    withoutQuorum: lacksQuorum(f.reporters, f.members),
     sighted,
     suspect,
     assigned: polled?.assigned ?? f.votes.length,

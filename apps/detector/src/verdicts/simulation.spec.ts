@@ -85,7 +85,7 @@ describe('a fleet in virtual time', () => {
     }
   });
 
-  it('accuses nobody before x where the numbers became shorter just now and answers take nearly as long as they may', () => {
+  it('reports nobody down before x where the numbers became shorter just now and answers take nearly as long as they may', () => {
     const wire = { ...quickWire, loss: 0.3, delay: 150 };
     for (const at of [5200, 5600])
       for (let seed = 1; seed <= 50; seed++)

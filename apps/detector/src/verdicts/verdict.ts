@@ -48,7 +48,7 @@ function byRule(
   t: Tally,
   { life, leaveGrace }: { life: boolean; leaveGrace: number },
 ): Judgement {
-  if (t.blind) return judged('UNKNOWN', `No quorum: only ${f.reporters} of ${f.members} members report.`);
+  if (t.withoutQuorum) return judged('UNKNOWN', `No quorum: only ${f.reporters} of ${f.members} members report.`);
   if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines use this name.');
   if (f.leftMs !== undefined && f.leftMs < graceOf(f.left, leaveGrace))
     return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);

@@ -56,7 +56,7 @@ export class AgentMetrics {
     this.losses = this.counter('muster_agent_peers_lost_total', 'Times that an agent lost a peer');
     this.joins = this.counter(
       'muster_agent_join_attempts_total',
-      'Greetings of lost peers: those by which one became a member again, and the others',
+      'Rejoin attempts with lost peers: those by which one became a member again, and the others',
       'result',
     );
     for (const direction of ['sent', 'unsent', 'received']) this.datagrams.inc({ direction }, 0);

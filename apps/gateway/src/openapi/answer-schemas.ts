@@ -906,7 +906,8 @@ export const namedSchemas: Record<string, Schema> = {
     required: ['policy', 'after'],
   },
   DetectionSettings: {
-    description: 'Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses.',
+    description:
+      'Numbers of detection. All ms. x = interval × misses is the silence timeout: after it an observer reports a node down.',
     type: 'object',
     properties: {
       profile: {
@@ -923,7 +924,7 @@ export const namedSchemas: Record<string, Schema> = {
       misses: {
         type: 'number',
         description:
-          'Consecutive misses for an accusation: times `interval` it is the silence after which a node is called dead. Fewer find a death earlier, and take a loss of datagrams for one. Unit: probes.',
+          'Consecutive misses after which an observer reports a node down: times `interval` it is the silence timeout. Fewer find a death earlier, and take a loss of datagrams for one. Unit: probes.',
       },
       suspectMisses: {
         type: 'number',
@@ -938,12 +939,12 @@ export const namedSchemas: Record<string, Schema> = {
       freshness: {
         type: 'number',
         description:
-          'A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a fresh accusation. Unit: ms.',
+          'A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a fresh one. Unit: ms.',
       },
       loopGap: {
         type: 'number',
         description:
-          'An agent that stood still for longer voids its outstanding probes and abstains: it would accuse all others of what it missed itself. Unit: ms.',
+          'An agent that stood still for longer voids its outstanding probes and abstains: it would report all others down for what it missed itself. Unit: ms.',
       },
     },
     required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
@@ -1783,7 +1784,7 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['name', 'token', 'ageMs'],
   },
-  LifeLook: {
+  LifeObservation: {
     description: 'What one observer found when it looked for life in a host whose agent is silent.',
     type: 'object',
     properties: {
@@ -1927,7 +1928,7 @@ export const namedSchemas: Record<string, Schema> = {
         properties: {
           assigned: {
             type: 'number',
-            description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
+            description: 'Observers whose majority must report it down: those by the plan, or those that were polled.',
           },
           accusers: { type: 'number' },
           networksOut: {
@@ -1953,7 +1954,7 @@ export const namedSchemas: Record<string, Schema> = {
           ownProbe: { $ref: '#/components/schemas/OwnProbe' },
           lifeLooks: {
             type: 'array',
-            items: { $ref: '#/components/schemas/LifeLook' },
+            items: { $ref: '#/components/schemas/LifeObservation' },
             description: 'What observers saw that were asked to look beside the monitor. Absent: nobody was asked.',
           },
           left: {
@@ -2259,7 +2260,8 @@ export const namedSchemas: Record<string, Schema> = {
       stance: {
         type: 'string',
         enum: ['absent', 'accuses', 'hears'],
-        description: 'How this observer counted: accuses, hears it, or does not count (stale, abstaining).',
+        description:
+          'How this observer counted: reports it down (`accuses`), hears it, or does not count (stale, abstaining).',
       },
       abstains: { const: true, description: 'Its report says that its own silence means nothing now.' },
       mute: {
@@ -3223,7 +3225,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       assigned: {
         type: 'number',
-        description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
+        description: 'Observers whose majority must report it down: those by the plan, or those that were polled.',
       },
       accusers: { type: 'number' },
       networksOut: {
@@ -3249,7 +3251,7 @@ export const namedSchemas: Record<string, Schema> = {
       ownProbe: { $ref: '#/components/schemas/OwnProbe' },
       lifeLooks: {
         type: 'array',
-        items: { $ref: '#/components/schemas/LifeLook' },
+        items: { $ref: '#/components/schemas/LifeObservation' },
         description: 'What observers saw that were asked to look beside the monitor. Absent: nobody was asked.',
       },
       left: {
@@ -3282,7 +3284,7 @@ export const namedSchemas: Record<string, Schema> = {
   },
   WordlessObserver: {
     description:
-      'An observer that counts among those whose majority must accuse, and has nothing to show for or against.',
+      'An observer that counts among those whose majority must report it down, and has nothing to show for or against.',
     type: 'object',
     properties: {
       observer: { type: 'string' },

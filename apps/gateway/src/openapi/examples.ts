@@ -97,7 +97,7 @@ const verdict: Verdict = {
   seq: 91,
   at,
   bootId: '0c9d1e2f-3a4b-5c6d-7e8f-90a1b2c3d4e5',
-  reason: '3 of 3 observers accuse on every network',
+  reason: '3 of 3 observers report it down on every network',
   evidence: {
     observers: [{ observer: 'rack1-a1', network: 'management', misses: 6, reportAgeMs: 320, stance: 'accuses' }],
     assigned: 3,

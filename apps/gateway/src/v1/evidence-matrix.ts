@@ -4,8 +4,8 @@ import type { DetectionSettings, EvidenceRow, LinkHealth, ObserverEvidence, Word
 export type HealthNumbers = Pick<DetectionSettings, 'misses' | 'suspectMisses' | 'freshness'>;
 
 /**
- * What the observers said, a row each, networks beside one another; observers that accuse stand first, and last those
- * that were to speak and have not.
+ * What the observers said, a row each, networks beside one another; observers that report it down stand first, and last
+ * those that were to speak and have not.
  * @param wordless have no cell in any network
  */
 export function evidenceMatrix(

@@ -1,7 +1,7 @@
 import type { Finding, NodeResult } from '../job/job.js';
 import type { Remedy } from '../remedies/remedy.js';
 import type { DeclaredService } from '../services/service-test.js';
-import type { LifeSeen, LifeSignWaived } from '../wire/life-look.js';
+import type { LifeSeen, LifeSignWaived } from '../wire/life-signs.js';
 import type { VerdictKind } from '../verdict/verdict.js';
 import type { HardwareFacts, PowerIdentity } from '../hardware/power-identity.js';
 import type { Networks } from '../addresses/networks.js';

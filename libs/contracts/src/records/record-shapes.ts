@@ -72,7 +72,7 @@ import {
 } from '../settings/settings.js';
 import { VerdictKinds, type Verdict, type VerdictEvidence } from '../verdict/verdict.js';
 import { DATAGRAM_KEYS_KEY, type DatagramKeySet } from '../wire/datagram-key-set.js';
-import type { LifeSeen, LifeSignWaived } from '../wire/life-look.js';
+import type { LifeSeen, LifeSignWaived } from '../wire/life-signs.js';
 import type { WorkerRecord } from '../workers/worker.js';
 import type { Assignment, Ended, FailedOn, Move, StartOwed, StopOwed, WorkloadRecord } from '../workload/workload.js';
 import { anything, count, flag, listOf, mapOf, number, object, oneOf, text, type Shape } from './shape.js';

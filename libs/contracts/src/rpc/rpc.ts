@@ -30,7 +30,7 @@ import type {
 } from './requests.js';
 import type { UnreadableRecord } from '../records/decode.js';
 import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
-import type { LifeSeen } from '../wire/life-look.js';
+import type { LifeSeen } from '../wire/life-signs.js';
 import type { TroubledNode, Verdict } from '../verdict/verdict.js';
 import type { WorkerRecord } from '../workers/worker.js';
 import type { Remedy } from '../remedies/remedy.js';
@@ -343,8 +343,8 @@ export interface RpcMap {
   'inventory.nodes.get': [{ name: string }, NodeView];
   /**
    * Many at once, each as `inventory.nodes.get` answers it, as JSON text. `found`: of each, in the order of `names`, its
-   * revision, or why it is not shown; `text`: a line for each that is. An answer has a largest size: names at the end of a
-   * longer one have no member in `found`, and are to be asked for again. The first always has one.
+   * revision, or why it is not shown; `text`: a line for each that is. An answer has a largest size: names at the end
+   * of a longer one have no member in `found`, and are to be asked for again. The first always has one.
    */
   'inventory.nodes.each': [{ names: string[] }, { found: (number | Refusal)[]; text: string }];
   /** The verdict as of now, from the active detector; absent where none answers. */
@@ -431,8 +431,8 @@ export interface RpcMap {
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
    */
   /**
-   * `reads`: as in the fencer's worker record; without it the answer is a no. `identity`: who its devices said they are, where
-   * inventory has asked them shortly before.
+   * `reads`: as in the fencer's worker record; without it the answer is a no. `identity`: who its devices said they
+   * are, where inventory has asked them shortly before.
    */
   'inventory.incidents.recheck': [
     { node: string; incident: string; epoch: number; reads?: number },

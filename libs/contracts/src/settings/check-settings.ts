@@ -32,7 +32,7 @@ type Say = (fault: string) => void;
 const SHORTEST_PERIOD = 100;
 /** An agent's loop runs each 20 to 40 ms, and later on a busy machine: one that calls this late abstains for no reason, ms. */
 const LEAST_LOOP_GAP = 100;
-/** Within so long a dead node's work runs elsewhere: whoever waits for an accusation longer has no detection, ms. */
+/** Within so long a dead node's work runs elsewhere: whoever has a longer silence timeout has no detection, ms. */
 const LONGEST_SILENCE = 60_000;
 const MOST_HOOKS = 32;
 const WEEK_MS = 7 * 86_400_000;
@@ -115,7 +115,7 @@ function detectionFaults(d: DetectionSettings): string[] {
   if (freshness < 2 * reportPeriod)
     faults.push(`freshness (${freshness}) must be at least twice the reportPeriod (${2 * reportPeriod})`);
   if (loopGap < LEAST_LOOP_GAP) faults.push(`loopGap (${loopGap}) must be at least ${LEAST_LOOP_GAP} ms`);
-  // Else an agent that stood still for several probes accuses everybody.
+  // Else an agent that stood still for several probes reports everybody down.
   if (loopGap > interval) faults.push(`loopGap (${loopGap}) must be at most the interval (${interval})`);
   if (silence(d) > LONGEST_SILENCE)
     faults.push(`interval × misses (${silence(d)}) must be at most ${LONGEST_SILENCE} ms`);

@@ -1,15 +1,15 @@
 import { MusterError } from '../errors/errors.js';
 import type { HostGroup } from './host-group.js';
 
-/** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */
+/** Numbers of detection. All ms. x = interval × misses is the silence timeout: after it an observer reports a node down. */
 export interface DetectionSettings {
   /** Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses). */
   profile: 'lan' | 'fast' | 'wan';
   /** Between two probes of one peer on one network. Shorter finds a death earlier, and costs datagrams. @unit ms */
   interval: number;
   /**
-   * Consecutive misses for an accusation: times `interval` it is the silence after which a node is called dead. Fewer find a
-   * death earlier, and take a loss of datagrams for one. @unit probes
+   * Consecutive misses after which an observer reports a node down: times `interval` it is the silence timeout. Fewer
+   * find a death earlier, and take a loss of datagrams for one. @unit probes
    */
   misses: number;
   /** Consecutive misses for SUSPECT, with which poll, own probe and the read of the BMC begin. @unit probes */
@@ -18,12 +18,12 @@ export interface DetectionSettings {
   reportPeriod: number;
   /**
    * A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a
-   * fresh accusation. @unit ms
+   * fresh one. @unit ms
    */
   freshness: number;
   /**
-   * An agent that stood still for longer voids its outstanding probes and abstains: it would accuse all others of what it
-   * missed itself. @unit ms
+   * An agent that stood still for longer voids its outstanding probes and abstains: it would report all others down for
+   * what it missed itself. @unit ms
    */
   loopGap: number;
 }
@@ -58,10 +58,10 @@ export const DetectionProfiles: Record<DetectionSettings['profile'], DetectionSe
   },
 };
 
-/** x: silence in ms after which an observer accuses. */
+/** x: the silence timeout, ms: after it an observer reports a node down. */
 export const silence = (d: DetectionSettings): number => d.interval * d.misses;
 
-/** Refuses numbers with which a stale report could pass for a fresh accusation. */
+/** Refuses numbers with which a stale report could pass for a fresh one. */
 export function checkDetection(d: DetectionSettings): DetectionSettings {
   const x = silence(d);
   const wrong: string[] = [];
@@ -82,8 +82,8 @@ export function checkDetection(d: DetectionSettings): DetectionSettings {
  */
 export interface StormLimits {
   /**
-   * Nodes that may be silent or in an incident at once, however small the fleet: more are rather a switch or a room, and an
-   * operator is asked. @default 2 @unit nodes
+   * Nodes that may be silent or in an incident at once, however small the fleet: more are rather a switch or a room,
+   * and an operator is asked. @default 2 @unit nodes
    */
   brakeAtLeast: number;
   /** The same as a share of the members; the larger of both counts. @default 0.2 @unit share, 0 to 0.5 */
@@ -93,8 +93,8 @@ export interface StormLimits {
   /** The same as a share of the members; the larger of both counts. @default 0.1 @unit share, 0 to 1 */
   capShare: number;
   /**
-   * Fencings of one node within 10 min, and returns of one, before an operator is asked: one that comes and goes has a cause
-   * that no power-off mends. @default 3 @unit times
+   * Fencings of one node within 10 min, and returns of one, before an operator is asked: one that comes and goes has a
+   * cause that no power-off mends. @default 3 @unit times
    */
   flaps: number;
 }
@@ -158,8 +158,8 @@ export interface FencingSettings {
   /** Nothing is powered off, with the reason. Ended by itself, or by `muster fencing set`. */
   paused?: FencingPause;
   /**
-   * What follows when for 10 s only the kernel of a host has answered: it serves nobody. `fence` as for DOWN; `alarm` leaves
-   * it to an operator. @default 'fence'
+   * What follows when for 10 s only the kernel of a host has answered: it serves nobody. `fence` as for DOWN; `alarm`
+   * leaves it to an operator. @default 'fence'
    */
   hung: 'alarm' | 'fence';
   /**

@@ -6,7 +6,7 @@ export const anIncident = (node: string, o: Partial<IncidentRecord> = {}): Incid
   node,
   phase: 'investigating',
   cause: 'auto',
-  reason: 'all observers accuse',
+  reason: 'all observers report it down',
   openedAt: 1,
   updatedAt: 1,
   bootId: `boot-${node}`,

@@ -1,9 +1,9 @@
 import type { Verdict, VerdictEvidence, Wordless } from './verdict.js';
 
 /**
- * `heard`: it echoes. `missing`: as many probes in a row were lost as make a suspect, `silent`: as make an accusation.
- * `stale`: the observer's report is too old to count, `abstains`: it says itself that it does not, `mute`: it cannot send
- * on that network itself. `unknown`: it has no answer yet, and misses none.
+ * `heard`: it echoes. `missing`: as many probes in a row were lost as make a suspect, `silent`: as make the silence
+ * timeout. `stale`: the observer's report is too old to count, `abstains`: it says itself that it does not, `mute`: it
+ * cannot send on that network itself. `unknown`: it has no answer yet, and misses none.
  */
 export type LinkHealth = 'heard' | 'missing' | 'silent' | 'stale' | 'abstains' | 'mute' | 'unknown';
 

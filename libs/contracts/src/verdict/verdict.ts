@@ -1,6 +1,6 @@
 import type { AlarmCode, AlarmRecord } from '../alarms/alarm.js';
 import type { Leaving } from '../wire/report.js';
-import type { LifeLook, SshSign } from '../wire/life-look.js';
+import type { LifeObservation, SshSign } from '../wire/life-signs.js';
 
 export const VerdictKinds = ['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const;
 export type VerdictKind = (typeof VerdictKinds)[number];
@@ -14,7 +14,7 @@ export interface ObserverEvidence {
   rttUs?: number;
   /** Age of the observer's report at the time of the verdict, ms, on the detector's monotonic clock. */
   reportAgeMs: number;
-  /** How this observer counted: accuses, hears it, or does not count (stale, abstaining). */
+  /** How this observer counted: reports it down (`accuses`), hears it, or does not count (stale, abstaining). */
   stance: 'accuses' | 'hears' | 'absent';
   /** Its report says that its own silence means nothing now. */
   abstains?: true;
@@ -33,7 +33,7 @@ export interface ObserverEvidence {
  */
 export type Wordless = 'never-heard' | 'no-word' | 'no-answer';
 
-/** An observer that counts among those whose majority must accuse, and has nothing to show for or against. */
+/** An observer that counts among those whose majority must report it down, and has nothing to show for or against. */
 export interface WordlessObserver {
   observer: string;
   why: Wordless;
@@ -43,7 +43,7 @@ export interface WordlessObserver {
 }
 
 /** The monitor's own look at the target, taken at SUSPECT and renewed while it lasts. */
-export interface OwnProbe extends Partial<Omit<LifeLook, 'ssh'>> {
+export interface OwnProbe extends Partial<Omit<LifeObservation, 'ssh'>> {
   /** Networks on which the target's agent echoed to the monitor. */
   echo: string[];
   ssh: SshSign;
@@ -55,7 +55,7 @@ export interface VerdictEvidence {
   observers: ObserverEvidence[];
   /** The others that were to speak: with `observers` these are all. Absent: there are none. */
   wordless?: WordlessObserver[];
-  /** Observers whose majority must accuse: those by the plan, or those that were polled. */
+  /** Observers whose majority must report it down: those by the plan, or those that were polled. */
   assigned: number;
   accusers: number;
   /**
@@ -73,7 +73,7 @@ export interface VerdictEvidence {
   ownReportAgeMs?: number;
   ownProbe?: OwnProbe;
   /** What observers saw that were asked to look beside the monitor. Absent: nobody was asked. */
-  lifeLooks?: LifeLook[];
+  lifeLooks?: LifeObservation[];
   /** Its agent's last word was that it goes, and why. Absent: it fell silent without a word. */
   left?: Leaving['kind'];
 }

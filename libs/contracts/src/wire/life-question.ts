@@ -1,5 +1,5 @@
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '../names/names.js';
-import type { HostLook } from './life-look.js';
+import type { LifeSigns } from './life-signs.js';
 import { isCount } from './wire-checks.js';
 
 /** `muster.life.<node>`: a detector asks this agent to look for life at one of its peers. */
@@ -14,7 +14,7 @@ export interface LifeQuestion {
 }
 
 /** What it found over one network. */
-export interface NetworkLook extends HostLook {
+export interface NetworkLifeSigns extends LifeSigns {
   /** Where it looked: an agent may have an old list. */
   address: string;
 }
@@ -30,7 +30,7 @@ export interface LifeAnswer {
   /** ms since it was found; who is asked twice within a second answers by the look that it took. */
   ageMs: number;
   /** Network → what was found over it; those that it shares with the target. */
-  networks: Record<string, NetworkLook>;
+  networks: Record<string, NetworkLifeSigns>;
   unable?: LifeUnable;
 }
 
@@ -67,18 +67,18 @@ export function readLifeQuestion(text: string): LifeQuestion | undefined {
   return { nonce, target, sshPort, withinMs };
 }
 
-const signs: { [C in keyof HostLook]: readonly HostLook[C][] } = {
+const signs: { [C in keyof LifeSigns]: readonly LifeSigns[C][] } = {
   ssh: ['banner', 'accepted', 'refused', 'silent', 'not-tried'],
   icmp: ['reply', 'silent', 'not-tried', 'cannot'],
   port: ['unreachable', 'silent', 'not-tried', 'cannot'],
   agentPort: ['unreachable', 'silent', 'not-tried', 'cannot'],
 };
 
-function networkLook(x: unknown): NetworkLook | undefined {
+function networkLifeSigns(x: unknown): NetworkLifeSigns | undefined {
   if (!isObject(x) || typeof x['address'] !== 'string' || x['address'].length > MOST_ADDRESS) return undefined;
   for (const [channel, known] of Object.entries(signs))
     if (!(known as readonly unknown[]).includes(x[channel])) return undefined;
-  const { address, ssh, icmp, port, agentPort } = x as unknown as NetworkLook;
+  const { address, ssh, icmp, port, agentPort } = x as unknown as NetworkLifeSigns;
   return { address, ssh, icmp, port, agentPort };
 }
 
@@ -95,18 +95,18 @@ export function readLifeAnswer(x: unknown, by: string, q: LifeQuestion): LifeAns
   if (!isObject(networks)) return undefined;
   const entries = Object.entries(networks);
   if (entries.length > MOST_NETWORKS) return undefined;
-  const looks: Record<string, NetworkLook> = {};
+  const observations: Record<string, NetworkLifeSigns> = {};
   for (const [network, found] of entries) {
-    const look = NAME_PATTERN.test(network) ? networkLook(found) : undefined;
+    const look = NAME_PATTERN.test(network) ? networkLifeSigns(found) : undefined;
     if (look === undefined) return undefined;
-    looks[network] = look;
+    observations[network] = look;
   }
   return {
     node: by,
     nonce: q.nonce,
     target: q.target,
     ageMs,
-    networks: looks,
+    networks: observations,
     ...(unable !== undefined && { unable: unable as LifeUnable }),
   };
 }

@@ -21,12 +21,12 @@ export interface PollAnswer {
   node: string;
   /** Of the answering process: an answer of an older one does not count. */
   epoch: number;
-  /** The answering agent's loop stood still meanwhile, or it abstains: none of this accuses. */
+  /** The answering agent's loop stood still meanwhile, or it abstains: none of this reports anybody down. */
   abstain: boolean;
   targets: { name: string; networks: Record<string, { sent: number; answered: number }> }[];
 }
 
-/** ms; who has not answered by then does not accuse. */
+/** ms; who has not answered by then reports nobody down. */
 export const POLL_LIMIT_MS = 1000;
 /** Beyond so many members, so many are drawn at random to be polled. */
 export const POLLED_MOST = 64;

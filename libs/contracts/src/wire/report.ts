@@ -35,7 +35,7 @@ export interface AgentMetrics {
 export interface RejoinCounts {
   /** Runs, by what began them: `timer`, `peer-list`, `nats`, `link-up`, `heard`. */
   runs: Record<string, number>;
-  /** Peers that were lost, greetings that were sent, peers that became members again by one. */
+  /** Peers that were lost, rejoin attempts that were sent (`greeted`), peers that became members again by one. */
   lost: number;
   greeted: number;
   joined: number;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { LifeChannels, type LifeLook, type PingSign, type PortSign, type SshSign } from '#contracts';
+import { LifeChannels, type LifeObservation, type PingSign, type PortSign, type SshSign } from '#contracts';
 import { lifeSigns, type HostLife, type LifeFacts } from './life-signs.js';
 
 /** All three channels were seen to speak, and are silent. */
-const aLook = (o: Partial<LifeLook> = {}): LifeLook => ({
+const anObservation = (o: Partial<LifeObservation> = {}): LifeObservation => ({
   by: 'detector-1',
   ssh: 'silent',
   icmp: 'silent',
@@ -14,115 +14,142 @@ const aLook = (o: Partial<LifeLook> = {}): LifeLook => ({
   ...o,
 });
 /** Of a node that was asked. */
-const asked = (n: number, o: Partial<LifeLook> = {}): LifeLook => aLook({ by: `n-${n}`, ...o });
+const asked = (n: number, o: Partial<LifeObservation> = {}): LifeObservation => anObservation({ by: `n-${n}`, ...o });
 /** The first is the monitor's own. */
-const state = ([own, ...asked]: LifeLook[], o: Partial<LifeFacts> = {}): HostLife['state'] =>
+const state = ([own, ...asked]: LifeObservation[], o: Partial<LifeFacts> = {}): HostLife['state'] =>
   lifeSigns({ ...(own && { own }), asked, waived: false, ...o }).state;
 
 describe('what the looks at a host say', () => {
-  const rows: [string, HostLife['state'], LifeLook[], Partial<LifeFacts>?][] = [
+  const rows: [string, HostLife['state'], LifeObservation[], Partial<LifeFacts>?][] = [
     ['nobody looked', 'unknown', []],
-    ['every channel that spoke before is silent', 'dead', [aLook()]],
-    ['the only one that spoke before is silent', 'dead', [aLook({ spoke: ['port'] })]],
-    ['one that never spoke cannot be asked', 'dead', [aLook({ icmp: 'cannot', spoke: ['ssh'] })]],
-    ['ssh shows a banner', 'agent-down', [aLook({ ssh: 'banner' })]],
-    ['ssh shows a banner to one of two', 'agent-down', [aLook(), aLook({ by: 'n-2', ssh: 'banner' })]],
-    ['nobody listens on its agent’s port', 'agent-down', [aLook({ agentPort: 'unreachable' })]],
+    ['every channel that spoke before is silent', 'dead', [anObservation()]],
+    ['the only one that spoke before is silent', 'dead', [anObservation({ spoke: ['port'] })]],
+    ['one that never spoke cannot be asked', 'dead', [anObservation({ icmp: 'cannot', spoke: ['ssh'] })]],
+    ['ssh shows a banner', 'agent-down', [anObservation({ ssh: 'banner' })]],
+    ['ssh shows a banner to one of two', 'agent-down', [anObservation(), anObservation({ by: 'n-2', ssh: 'banner' })]],
+    ['nobody listens on its agent’s port', 'agent-down', [anObservation({ agentPort: 'unreachable' })]],
     [
       'nobody listens on its agent’s port, and ping is answered',
       'agent-down',
-      [aLook({ agentPort: 'unreachable', icmp: 'reply' })],
+      [anObservation({ agentPort: 'unreachable', icmp: 'reply' })],
     ],
-    ['ping is answered', 'hung', [aLook({ icmp: 'reply' })]],
-    ['the closed port is answered', 'hung', [aLook({ port: 'unreachable' })]],
-    ['a connection is taken without a banner', 'hung', [aLook({ ssh: 'accepted' })]],
-    ['a connection is refused', 'hung', [aLook({ ssh: 'refused' })]],
-    ['a channel speaks that never did', 'hung', [aLook({ icmp: 'reply', spoke: [] })]],
+    ['ping is answered', 'hung', [anObservation({ icmp: 'reply' })]],
+    ['the closed port is answered', 'hung', [anObservation({ port: 'unreachable' })]],
+    ['a connection is taken without a banner', 'hung', [anObservation({ ssh: 'accepted' })]],
+    ['a connection is refused', 'hung', [anObservation({ ssh: 'refused' })]],
+    ['a channel speaks that never did', 'hung', [anObservation({ icmp: 'reply', spoke: [] })]],
     [
       'ping is answered, and its agent’s port was not asked',
       'unknown',
-      [aLook({ icmp: 'reply', agentPort: 'not-tried' })],
+      [anObservation({ icmp: 'reply', agentPort: 'not-tried' })],
     ],
-    ['ssh was not tried', 'unknown', [aLook({ ssh: 'not-tried' })]],
-    ['ping was not tried, although it never spoke', 'unknown', [aLook({ icmp: 'not-tried', spoke: ['ssh'] })]],
-    ['the agent’s port was not tried', 'unknown', [aLook({ agentPort: 'not-tried' })]],
-    ['what spoke before cannot be asked any more', 'unknown', [aLook({ icmp: 'cannot' })]],
-    ['nothing has ever spoken', 'weak', [aLook({ spoke: [] })]],
-    ['nothing has ever spoken, and that is waived', 'dead', [aLook({ spoke: [] })], { waived: true }],
-    ['its ssh answers, whatever is waived', 'agent-down', [aLook({ ssh: 'banner', spoke: [] })], { waived: true }],
-    ['its agent was stopped, and one looks', 'unwitnessed', [aLook()], { left: 'stop' }],
-    ['its agent was stopped, and two find it silent', 'dead', [aLook(), aLook({ by: 'n-2' })], { left: 'stop' }],
+    ['ssh was not tried', 'unknown', [anObservation({ ssh: 'not-tried' })]],
+    ['ping was not tried, although it never spoke', 'unknown', [anObservation({ icmp: 'not-tried', spoke: ['ssh'] })]],
+    ['the agent’s port was not tried', 'unknown', [anObservation({ agentPort: 'not-tried' })]],
+    ['what spoke before cannot be asked any more', 'unknown', [anObservation({ icmp: 'cannot' })]],
+    ['nothing has ever spoken', 'weak', [anObservation({ spoke: [] })]],
+    ['nothing has ever spoken, and that is waived', 'dead', [anObservation({ spoke: [] })], { waived: true }],
+    [
+      'its ssh answers, whatever is waived',
+      'agent-down',
+      [anObservation({ ssh: 'banner', spoke: [] })],
+      { waived: true },
+    ],
+    ['its agent was stopped, and one looks', 'unwitnessed', [anObservation()], { left: 'stop' }],
+    [
+      'its agent was stopped, and two find it silent',
+      'dead',
+      [anObservation(), anObservation({ by: 'n-2' })],
+      { left: 'stop' },
+    ],
     [
       'its agent was stopped, and to the second it never spoke',
       'unwitnessed',
-      [aLook(), aLook({ by: 'n-2', spoke: [] })],
+      [anObservation(), anObservation({ by: 'n-2', spoke: [] })],
       { left: 'stop' },
     ],
     [
       'its agent was stopped, and that is waived',
       'unwitnessed',
-      [aLook({ spoke: [] })],
+      [anObservation({ spoke: [] })],
       { left: 'stop', waived: true },
     ],
-    ['its agent was stopped, and ping is answered', 'agent-down', [aLook({ icmp: 'reply' })], { left: 'stop' }],
+    ['its agent was stopped, and ping is answered', 'agent-down', [anObservation({ icmp: 'reply' })], { left: 'stop' }],
     [
       'its agent was stopped, and a connection is taken from one of two',
       'agent-down',
-      [aLook(), asked(2, { ssh: 'accepted' })],
+      [anObservation(), asked(2, { ssh: 'accepted' })],
       { left: 'stop' },
     ],
     [
       'its agent was stopped, and the second could not look whole',
       'unwitnessed',
-      [aLook(), asked(2, { ssh: 'not-tried' })],
+      [anObservation(), asked(2, { ssh: 'not-tried' })],
       { left: 'stop' },
     ],
     [
       'its agent was stopped, the second cannot ask by what spoke to it, and the third finds it silent',
       'dead',
-      [aLook(), asked(2, { icmp: 'cannot' }), asked(3)],
+      [anObservation(), asked(2, { icmp: 'cannot' }), asked(3)],
       { left: 'stop' },
     ],
     [
       'its agent was stopped, and two find it silent to whom nothing of the monitor’s is open',
       'dead',
-      [aLook({ spoke: [] }), asked(2), asked(3)],
+      [anObservation({ spoke: [] }), asked(2), asked(3)],
       { left: 'stop' },
     ],
-    ['it went down as planned, and did not come back', 'dead', [aLook()], { left: 'reboot' }],
-    ['one who was asked could not look', 'dead', [aLook(), asked(2, { ssh: 'not-tried', icmp: 'not-tried' })]],
+    ['it went down as planned, and did not come back', 'dead', [anObservation()], { left: 'reboot' }],
+    ['one who was asked could not look', 'dead', [anObservation(), asked(2, { ssh: 'not-tried', icmp: 'not-tried' })]],
     [
       'one who was asked could not look whole, and found a banner',
       'agent-down',
-      [aLook(), asked(2, { ssh: 'banner', icmp: 'not-tried' })],
+      [anObservation(), asked(2, { ssh: 'banner', icmp: 'not-tried' })],
     ],
-    ['only one who was asked has its ping answered', 'unknown', [aLook(), asked(2, { icmp: 'reply' })]],
-    ['two who were asked have', 'hung', [aLook(), asked(2, { icmp: 'reply' }), asked(3, { icmp: 'reply' })]],
+    ['only one who was asked has its ping answered', 'unknown', [anObservation(), asked(2, { icmp: 'reply' })]],
+    ['two who were asked have', 'hung', [anObservation(), asked(2, { icmp: 'reply' }), asked(3, { icmp: 'reply' })]],
     [
       'one who was asked has, and the monitor has no channel',
       'unknown',
-      [aLook({ spoke: [] }), asked(2, { icmp: 'reply' })],
+      [anObservation({ spoke: [] }), asked(2, { icmp: 'reply' })],
     ],
     [
       'only one who was asked has its ping answered, and could not ask the agent',
       'unknown',
-      [aLook(), asked(2, { icmp: 'reply', agentPort: 'not-tried' })],
+      [anObservation(), asked(2, { icmp: 'reply', agentPort: 'not-tried' })],
     ],
-    ['the monitor has not looked, and others have', 'unknown', [aLook({ ssh: 'not-tried' }), asked(2), asked(3)]],
-    ['it never spoke to the monitor, and one who was asked finds it silent', 'weak', [aLook({ spoke: [] }), asked(2)]],
+    [
+      'the monitor has not looked, and others have',
+      'unknown',
+      [anObservation({ ssh: 'not-tried' }), asked(2), asked(3)],
+    ],
+    [
+      'it never spoke to the monitor, and one who was asked finds it silent',
+      'weak',
+      [anObservation({ spoke: [] }), asked(2)],
+    ],
     [
       'it never spoke to the monitor, and two who were asked find it silent',
       'dead',
-      [aLook({ spoke: [] }), asked(2), asked(3)],
+      [anObservation({ spoke: [] }), asked(2), asked(3)],
     ],
-    ['it never spoke to anybody', 'weak', [aLook({ spoke: [] }), asked(2, { spoke: [] }), asked(3, { spoke: [] })]],
+    [
+      'it never spoke to anybody',
+      'weak',
+      [anObservation({ spoke: [] }), asked(2, { spoke: [] }), asked(3, { spoke: [] })],
+    ],
   ];
-  it.each(rows.map((r) => ({ text: r[0], expected: r[1], looks: r[2], o: r[3] })))('$text: $expected', (r) => {
-    expect(state(r.looks, r.o)).toBe(r.expected);
+  it.each(rows.map((r) => ({ text: r[0], expected: r[1], observations: r[2], o: r[3] })))('$text: $expected', (r) => {
+    expect(state(r.observations, r.o)).toBe(r.expected);
   });
 
   it('names how many find it silent, and who could not look', () => {
-    const facts: LifeFacts = { own: aLook(), asked: [asked(2, { icmp: 'not-tried' })], waived: false, left: 'stop' };
+    const facts: LifeFacts = {
+      own: anObservation(),
+      asked: [asked(2, { icmp: 'not-tried' })],
+      waived: false,
+      left: 'stop',
+    };
     expect(lifeSigns(facts).detail).toBe(
       'Its agent was stopped, so that its silence says nothing: 1 of 2 observers find silent what spoke to them before; n-2 could not look in every way.',
     );
@@ -159,17 +186,17 @@ describe('what the looks at a host say', () => {
     });
     let deaths = 0;
     fc.assert(
-      fc.property(fc.array(look, { maxLength: 4 }), fc.boolean(), fc.boolean(), (looks, waived, stopped) => {
-        if (state(looks, { waived, ...(stopped && { left: 'stop' }) }) !== 'dead') return;
+      fc.property(fc.array(look, { maxLength: 4 }), fc.boolean(), fc.boolean(), (observations, waived, stopped) => {
+        if (state(observations, { waived, ...(stopped && { left: 'stop' }) }) !== 'dead') return;
         deaths++;
-        expect(looks.length).toBeGreaterThan(stopped ? 1 : 0);
-        for (const l of looks) {
+        expect(observations.length).toBeGreaterThan(stopped ? 1 : 0);
+        for (const l of observations) {
           expect(['banner', 'accepted', 'refused']).not.toContain(l.ssh);
           for (const sign of [l.icmp, l.port, l.agentPort]) expect(['reply', 'unreachable']).not.toContain(sign);
         }
-        const [own] = looks;
+        const [own] = observations;
         expect([own?.ssh, own?.icmp, own?.port, own?.agentPort]).not.toContain('not-tried');
-        const witnesses = looks.filter(
+        const witnesses = observations.filter(
           (l) =>
             l.spoke.length > 0 &&
             ![l.ssh, l.icmp, l.port, l.agentPort].includes('not-tried') &&

@@ -1,4 +1,4 @@
-import type { LifeChannel, LifeLook, OwnProbe, Verdict, VerdictEvidence } from '#contracts';
+import type { LifeChannel, LifeObservation, OwnProbe, Verdict, VerdictEvidence } from '#contracts';
 
 /**
  * What the looks at a host say whose agent is silent to everybody.
@@ -14,9 +14,9 @@ export interface HostLife {
 
 export interface LifeFacts {
   /** The monitor's; absent: it has not looked. */
-  own?: LifeLook;
+  own?: LifeObservation;
   /** Of nodes that it asked to look too, one per observer: any sign of life of theirs counts. */
-  asked: readonly LifeLook[];
+  asked: readonly LifeObservation[];
   /** An admin has said that it needs no channel. */
   waived: boolean;
   /** Its agent's last word. */
@@ -27,27 +27,27 @@ export interface LifeFacts {
 const WITNESSES = 2;
 
 const words: Record<LifeChannel, string> = { ssh: 'its ssh', icmp: 'ICMP', port: 'its closed UDP port' };
-const found = (l: LifeLook, c: LifeChannel): string => (c === 'ssh' ? l.ssh : c === 'icmp' ? l.icmp : l.port);
+const found = (l: LifeObservation, c: LifeChannel): string => (c === 'ssh' ? l.ssh : c === 'icmp' ? l.icmp : l.port);
 
-const isAgentDown = (l: LifeLook): boolean => l.ssh === 'banner' || l.agentPort === 'unreachable';
-const kernelAnswers = (l: LifeLook): boolean =>
+const isAgentDown = (l: LifeObservation): boolean => l.ssh === 'banner' || l.agentPort === 'unreachable';
+const kernelAnswers = (l: LifeObservation): boolean =>
   l.icmp === 'reply' || l.port === 'unreachable' || l.ssh === 'accepted' || l.ssh === 'refused';
 /** Something may still be found, or what has spoken cannot be asked. */
-const isOpen = (l: LifeLook): boolean =>
+const isOpen = (l: LifeObservation): boolean =>
   [l.ssh, l.icmp, l.port, l.agentPort].includes('not-tried') || l.spoke.some((c) => found(l, c) === 'cannot');
-const names = (looks: readonly LifeLook[]): string => looks.map((l) => l.by).join(', ');
+const names = (observations: readonly LifeObservation[]): string => observations.map((l) => l.by).join(', ');
 
 /**
- * The first row that fits, from what shows life to what shows death. Any sign of life counts, whoever has seen it. Silence
- * is the word of who has looked in every way, and to whom it spoke before: the monitor must have looked itself, and of
- * those that were asked, who could not look has found nothing.
+ * The first row that fits, from what shows life to what shows death. Any sign of life counts, whoever has seen it.
+ * Silence is the word of who has looked in every way, and to whom it spoke before: the monitor must have looked itself,
+ * and of those that were asked, who could not look has found nothing.
  */
 export function lifeSigns({ own, asked, waived, left }: LifeFacts): HostLife {
-  const looks = own ? [own, ...asked] : asked;
-  const lives = looks.filter(isAgentDown);
+  const observations = own ? [own, ...asked] : asked;
+  const lives = observations.filter(isAgentDown);
   if (lives.length > 0)
     return { state: 'agent-down', detail: `${agentDown(lives)}: the host lives, its agent is silent.` };
-  const answering = looks.filter(kernelAnswers);
+  const answering = observations.filter(kernelAnswers);
   // Nobody listens on the port of an agent that was stopped: that it is silent tells of a filter, and not of a hang.
   if (answering.length > 0 && left === 'stop')
     return {
@@ -82,29 +82,29 @@ export function lifeSigns({ own, asked, waived, left }: LifeFacts): HostLife {
 }
 
 /** How many of whom it takes find it silent, and who of those that were asked does not count. */
-function silentTo(telling: readonly LifeLook[], asked: readonly LifeLook[]): string {
+function silentTo(telling: readonly LifeObservation[], asked: readonly LifeObservation[]): string {
   const open = asked.filter(isOpen);
   const unable = open.length === 0 ? '' : `; ${names(open)} could not look in every way`;
   return `${telling.length} of ${WITNESSES} observers find silent what spoke to them before${unable}`;
 }
 
-const agentDown = (looks: readonly LifeLook[]): string =>
-  looks.some((l) => l.ssh === 'banner')
+const agentDown = (observations: readonly LifeObservation[]): string =>
+  observations.some((l) => l.ssh === 'banner')
     ? 'Its ssh answers with a banner'
     : 'Its kernel says that nobody listens on the port of its agent';
 
-const answers = (looks: readonly LifeLook[]): string =>
+const answers = (observations: readonly LifeObservation[]): string =>
   [
-    looks.some((l) => l.icmp === 'reply') && 'ping',
-    looks.some((l) => l.port === 'unreachable') && 'a closed UDP port',
-    looks.some((l) => l.ssh === 'accepted') && 'ssh without a banner',
-    looks.some((l) => l.ssh === 'refused') && 'ssh refused',
+    observations.some((l) => l.icmp === 'reply') && 'ping',
+    observations.some((l) => l.port === 'unreachable') && 'a closed UDP port',
+    observations.some((l) => l.ssh === 'accepted') && 'ssh without a banner',
+    observations.some((l) => l.ssh === 'refused') && 'ssh refused',
   ]
     .filter((w) => w !== false)
     .join(', ');
 
-const silent = (looks: readonly LifeLook[]): string =>
-  looks.map((l) => `${l.spoke.map((c) => words[c]).join(', ')} to ${l.by}`).join('; ');
+const silent = (observations: readonly LifeObservation[]): string =>
+  observations.map((l) => `${l.spoke.map((c) => words[c]).join(', ')} to ${l.by}`).join('; ');
 
 /** The monitor's own look and those of whom it asked. One by a detector that did not look at channels is none. */
 export function looksIn({
@@ -122,7 +122,7 @@ export function shownLife(v: Pick<Verdict, 'evidence'> | undefined): HostLife['s
   return lifeSigns({ ...looksIn(v.evidence), waived: false, ...(left && { left }) }).state;
 }
 
-const isWhole = (p: OwnProbe | undefined): p is OwnProbe & LifeLook =>
+const isWhole = (p: OwnProbe | undefined): p is OwnProbe & LifeObservation =>
   p?.by !== undefined &&
   p.icmp !== undefined &&
   p.port !== undefined &&

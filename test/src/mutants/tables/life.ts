@@ -5,8 +5,8 @@ const decider = {
   specs: ['libs/domain/src/incident/life-signs.spec.ts'],
 };
 const living = {
-  file: 'apps/detector/src/life/living-looks.ts',
-  specs: ['apps/detector/src/life/living-looks.spec.ts'],
+  file: 'apps/detector/src/life/life-baseline.ts',
+  specs: ['apps/detector/src/life/life-baseline.spec.ts'],
 };
 const signs = { file: 'apps/detector/src/probe/host-signs.ts', specs: ['apps/detector/src/probe/host-signs.spec.ts'] };
 
@@ -134,13 +134,13 @@ export const life: readonly Mutant[] = [
   {
     name: 'a host that falls silent while it is looked at loses its channels',
     ...living,
-    symbol: 'LivingLooks.look',
+    symbol: 'LifeBaseline.look',
     operation: { operand: '!before.doubted' },
   },
   {
     name: 'a channel counts that spoke at another place',
     ...living,
-    symbol: 'LivingLooks.step',
+    symbol: 'LifeBaseline.step',
     operation: { replace: 'this.known.get(name)?.place !== place', with: '!this.known.has(name)' },
   },
   {

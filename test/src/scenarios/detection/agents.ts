@@ -58,7 +58,7 @@ const STOOD_MOST = 2_400;
 export const D13: Scenario = {
   name: 'D13',
   standsStill: true,
-  title: 'a whole host stands still for 2 s: it is never called DOWN, and accuses nobody',
+  title: 'a whole host stands still for 2 s: it is never called DOWN, and reports nobody down',
   async run(fleet, say) {
     const host = await idleHost(fleet);
     const watch = new Watch(fleet);
@@ -90,10 +90,10 @@ export const D13agent: Scenario = {
     const mark = fleet.events.mark();
     await fleet.lab('resume', host, '--only', 'agent');
     await allUp(fleet);
-    const accused = fleet.events.seen
+    const reported = fleet.events.seen
       .slice(mark)
       .filter((e) => e.kind === 'verdict' && e.key !== fleet.nodeOf(host) && e.data['verdict'] !== 'UP');
-    assert.deepEqual(accused, [], 'it accused others when it went on');
+    assert.deepEqual(reported, [], 'it reported others down when it went on');
     await watch.noPowerWrites();
 
     const all = new Watch(fleet);

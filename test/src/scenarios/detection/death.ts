@@ -108,7 +108,7 @@ export const D24: Scenario = {
     await reboot;
     await fleet.events.until('the check', (e) => e.kind === 'check' && e.key === node, 60_000, watch.mark);
     await fleet.events.inService(node, 90_000, watch.mark);
-    // SUSPECT it may be for a moment: it reports before those who had lost it have greeted it.
+    // SUSPECT it may be for a moment: it reports before those who had lost it have asked it to rejoin.
     watch.never('DOWN');
     await watch.noPowerWrites();
 

@@ -16,10 +16,10 @@ interface Way {
 }
 
 const ways: Record<'loop' | 'timer' | 'low-rate' | 'triggers', Way> = {
-  // Who hears nobody looks for everybody each 5 s; the others would greet it after 30 s.
+  // Who hears nobody looks for everybody each 5 s; the others would ask it to rejoin after 30 s.
   loop: { cut: 'host', withinMs: 12_000 },
   timer: { cut: 'host', withinMs: 12_000 },
-  // One lost peer of several: greeted 30 s after it was lost, by the loop 60 s after the agent's start.
+  // One lost peer of several: asked to rejoin 30 s after it was lost, by the loop 60 s after the agent's start.
   'low-rate': { cut: 'link', withinMs: 30_000 },
   // As soon as NATS is back all lost peers are looked at.
   triggers: { cut: 'link', controlReturns: true, withinMs: 6_000 },

@@ -7,7 +7,7 @@ import { alarmRaised, hostNames, idleHost, lasts, LONG_ENOUGH, Watch } from '../
 import { oneOff } from './death.js';
 
 /** Whom it is cut from, by the table in docs/detection.md. The monitor hears nothing of it either. */
-const accused = (name: string, nodes: number): Scenario => {
+const reported = (name: string, nodes: number): Scenario => {
   const count = nodes - 1;
   const most = Math.floor(count / 2) + 1;
   const held = most < count ? [`${most} and one that hears it: held by LIFE_SIGN`] : [];
@@ -16,7 +16,7 @@ const accused = (name: string, nodes: number): Scenario => {
     name,
     needsNetns: true,
     nodes,
-    title: [`${most - 1} of ${count} observers accuse: no verdict`, ...held, end].join('; '),
+    title: [`${most - 1} of ${count} observers report down: no verdict`, ...held, end].join('; '),
     async run(fleet, say) {
       const target = await idleHost(fleet);
       const node = fleet.nodeOf(target);
@@ -81,8 +81,8 @@ async function withWitness(fleet: Fleet, work: () => Promise<void>): Promise<voi
   }
 }
 
-export const D7of2 = accused('D7.2', 2);
-export const D7of3 = accused('D7.3', 3);
-export const D7of4 = accused('D7.4', 4);
-export const D7of5 = accused('D7.5', 5);
-export const D7of6 = accused('D7.6', 6);
+export const D7of2 = reported('D7.2', 2);
+export const D7of3 = reported('D7.3', 3);
+export const D7of4 = reported('D7.4', 4);
+export const D7of5 = reported('D7.5', 5);
+export const D7of6 = reported('D7.6', 6);

@@ -122,13 +122,14 @@ export const D18: Scenario = {
 
 export const D18vote: Scenario = {
   name: 'D18.vote',
-  title: 'one honest user accuses another node in thirty reports, boots and epochs: that is one vote, and no verdict',
+  title:
+    'one honest user reports another node down in thirty reports, boots and epochs: that is one vote, and no verdict',
   async run(fleet, say) {
     const [victim, liar] = hostNames(fleet).slice(-2) as [string, string];
-    const [accused, own] = [fleet.nodeOf(victim), fleet.nodeOf(liar)];
+    const [victimNode, own] = [fleet.nodeOf(victim), fleet.nodeOf(liar)];
     const watch = new Watch(fleet);
     const { list: _list, rejoin: _rejoin, ...honest } = await agentStatus(fleet, liar);
-    const peers = honest.peers.map(([name, links]) => [name, name === accused ? links.map(() => [99, -1]) : links]);
+    const peers = honest.peers.map(([name, links]) => [name, name === victimNode ? links.map(() => [99, -1]) : links]);
     for (let i = 1; i <= 30; i++) {
       const report = { ...honest, peers, bootId: `boot-${i % 5}`, epoch: honest.epoch + i, seq: i };
       await fleet.lab('nats', 'publish', `muster.report.${own}`, JSON.stringify(report), '--as', `agent=${own}`);

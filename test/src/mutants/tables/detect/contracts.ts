@@ -38,7 +38,7 @@ export const contracts: readonly Mutant[] = [
     specs: ['libs/contracts/src/wire/rings.spec.ts'],
   },
   {
-    name: 'freshness may be longer than the silence that accuses',
+    name: 'freshness may be longer than the silence timeout',
     file: 'libs/contracts/src/settings/settings.ts',
     symbol: 'checkDetection',
     operation: { replace: 'd.freshness > x - d.interval', with: 'd.freshness > 10 * x' },
@@ -52,7 +52,7 @@ export const contracts: readonly Mutant[] = [
     specs: ['libs/contracts/src/settings/check-settings.spec.ts'],
   },
   {
-    name: 'an agent that stood still for several probes may accuse',
+    name: 'an agent that stood still for several probes may report down',
     file: 'libs/contracts/src/settings/check-settings.ts',
     symbol: 'detectionFaults',
     operation: { replace: 'loopGap > interval', with: 'loopGap > 1e6 * interval' },
@@ -66,7 +66,7 @@ export const contracts: readonly Mutant[] = [
     specs: ['libs/contracts/src/settings/check-settings.spec.ts'],
   },
   {
-    name: 'the silence that accuses is longer than anybody waits',
+    name: 'the silence timeout is longer than anybody waits',
     file: 'libs/contracts/src/settings/check-settings.ts',
     symbol: 'detectionFaults',
     operation: { replace: 'silence(d) > LONGEST_SILENCE', with: 'silence(d) < 0' },

@@ -4,38 +4,38 @@ const of = (room: string): ((file: string) => { file: string; specs: string[] })
   return (file) => ({ file: `${room}/${file}.ts`, specs: [`${room}/${file}.spec.ts`] });
 };
 const detector = of('apps/detector/src/life');
-const agent = of('apps/agent/src/life')('peer-looks');
+const agent = of('apps/agent/src/life')('peer-life-probes');
 const wire = of('libs/contracts/src/wire')('life-question');
 
 /** A node's word on a host that is silent is what it could see, of this host, now; and it looks at nobody else. */
 export const lifeObservers: readonly Mutant[] = [
   {
     name: 'what was found at another address is a word of this host',
-    ...detector('fold-looks'),
-    symbol: 'foldLooks',
+    ...detector('fold-observations'),
+    symbol: 'foldObservations',
     operation: { operand: 'look.address !== address' },
   },
   {
     name: 'who hears nobody else finds the host silent',
-    ...detector('fold-looks'),
-    symbol: 'foldLooks',
+    ...detector('fold-observations'),
+    symbol: 'foldObservations',
     operation: { replace: 'hearsOthers ? look : withoutSilence(look)', with: 'look' },
   },
   {
     name: 'a host is silent that was not tried over one of its networks',
-    ...detector('fold-looks'),
+    ...detector('fold-observations'),
     symbol: 'ssh',
     operation: { set: 'ssh', to: "['banner', 'accepted', 'refused', 'silent', 'not-tried']" },
   },
   {
     name: 'a look of the suspicion before counts in this one',
-    ...detector('asked-looks'),
-    symbol: 'AskedLooks.ask',
+    ...detector('asked-observations'),
+    symbol: 'AskedObservations.ask',
     operation: { drop: 'if (asked.endedAt !== undefined) return;' },
   },
   {
     name: 'a look is silence for ever',
-    ...detector('asked-looks'),
+    ...detector('asked-observations'),
     symbol: 'LOOK_FRESH',
     operation: { set: 'LOOK_FRESH', to: '1e9' },
   },
@@ -65,9 +65,9 @@ export const lifeObservers: readonly Mutant[] = [
   },
   {
     name: 'who could not look takes back what a host has shown',
-    file: 'apps/detector/src/life/living-looks.ts',
-    specs: ['apps/detector/src/life/living-looks.spec.ts'],
-    symbol: 'LivingLooks.channelsOf',
+    file: 'apps/detector/src/life/life-baseline.ts',
+    specs: ['apps/detector/src/life/life-baseline.spec.ts'],
+    symbol: 'LifeBaseline.channelsOf',
     operation: {
       replace: 'tries > 0 ? { channels: [...found].sort(), whole: isWhole() } : undefined',
       with: '{ channels: [...found].sort(), whole: true }',
@@ -75,21 +75,21 @@ export const lifeObservers: readonly Mutant[] = [
   },
   {
     name: 'a look that ended after one try takes back what a host has shown',
-    file: 'apps/detector/src/life/living-looks.ts',
-    specs: ['apps/detector/src/life/living-looks.spec.ts'],
-    symbol: 'LivingLooks.look',
+    file: 'apps/detector/src/life/life-baseline.ts',
+    specs: ['apps/detector/src/life/life-baseline.spec.ts'],
+    symbol: 'LifeBaseline.look',
     operation: { replace: 'found === undefined || (isLess && !whole)', with: 'found === undefined' },
   },
   {
     name: 'an agent looks at whoever is named',
     ...agent,
-    symbol: 'PeerLooks.unable',
+    symbol: 'PeerLifeProbes.unable',
     operation: { drop: "return 'not-a-peer';" },
   },
   {
     name: 'an agent tries one port of a peer after the other',
     ...agent,
-    symbol: 'PeerLooks.unable',
+    symbol: 'PeerLifeProbes.unable',
     operation: { replace: "same.sshPort === sshPort ? undefined : 'busy'", with: 'undefined' },
   },
   {
@@ -101,7 +101,7 @@ export const lifeObservers: readonly Mutant[] = [
   {
     name: 'an agent that stood still has found silence',
     ...agent,
-    symbol: 'PeerLooks.begin',
+    symbol: 'PeerLifeProbes.begin',
     operation: { replace: 'look.void ? unheard(found) : found', with: 'found' },
   },
   {

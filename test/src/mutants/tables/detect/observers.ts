@@ -3,7 +3,7 @@ import type { Mutant } from '../../mutant.js';
 /** Whose word counts, on which network, and for how long. */
 export const observers: readonly Mutant[] = [
   {
-    name: 'a mute link accuses',
+    name: 'a mute link reports down',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'voteOf',
     operation: { replace: 'isMuteTo(heard.report, target, network)', with: 'isMuteOn(heard.report, network)' },
@@ -17,14 +17,14 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'who cannot send on a network accuses by the others, although most can send there',
+    name: 'who cannot send on a network reports it down by the others, although most can send there',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'voteOf',
     operation: { drop: 'if (!out.has(network)) asked++' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'who can send on no network that is asked for accuses',
+    name: 'who can send on no network that is asked for reports down',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'voteOf',
     operation: { drop: 'if (asked === 0) return vote' },
@@ -55,7 +55,7 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'silence on one network accuses',
+    name: 'silence on one network reports down',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'voteOf',
     operation: { replace: 'silentOn.length === asked', with: 'silentOn.length > 0' },
@@ -69,35 +69,35 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'who abstains accuses all the same',
+    name: 'who abstains reports down all the same',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'isHealthyReporter',
     operation: { operand: '!h.report.health.abstain' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'who leaves accuses all the same',
+    name: 'who leaves reports down all the same',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'isHealthyReporter',
     operation: { operand: 'h.report.leaving === undefined' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'who could not send accuses',
+    name: 'who could not send reports down',
     file: 'apps/detector/src/observers/stance.ts',
     symbol: 'isMuteTo',
     operation: { operand: 'isMuteOn(r, network)' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
-    name: 'the polled accuse without a network on which they can send',
+    name: 'the polled report down without a network on which they can send',
     file: 'apps/detector/src/polls/poll-vote.ts',
     symbol: 'pollVoteOf',
     operation: { operand: 'isMuteOn(heard.report, network)' },
     specs: ['apps/detector/src/polls/poll-vote.spec.ts'],
   },
   {
-    name: 'who does not answer a poll accuses',
+    name: 'who does not answer a poll reports down',
     file: 'apps/detector/src/polls/poll-vote.ts',
     symbol: 'pollVoteOf',
     operation: {
@@ -107,7 +107,7 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/polls/poll-vote.spec.ts'],
   },
   {
-    name: 'one lost datagram of a poll accuses',
+    name: 'one lost datagram of a poll reports down',
     file: 'apps/detector/src/polls/poll-vote.ts',
     symbol: 'LEAST_SENT',
     operation: { set: 'LEAST_SENT', to: '1' },
@@ -212,7 +212,7 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
   },
   {
-    name: 'that a node is on again is no news to a monitor that is blind',
+    name: 'that a node is on again is no news to a monitor without a quorum',
     file: 'apps/detector/src/verdicts/verdict-log.ts',
     symbol: 'isSameLife',
     operation: { operand: 'a.poweredOn === b.poweredOn' },
@@ -233,7 +233,7 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/fleet/fleet-view.spec.ts'],
   },
   {
-    name: 'whoever is polled is drawn again until most accuse',
+    name: 'whoever is polled is drawn again until most report down',
     file: 'apps/detector/src/polls/draw.ts',
     symbol: 'drawPolled',
     operation: { replace: 'left.delete(o)', with: 'left.delete(o) && random() < 0' },

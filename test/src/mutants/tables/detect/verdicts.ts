@@ -18,15 +18,15 @@ export const verdicts: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
   },
   {
-    name: 'the end of blindness is not seen',
+    name: 'that the quorum is back is not seen',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.seenReporters',
-    operation: { drop: 'this.attention.sees(isBlind(reporters.size, this.p.fleet.members.length), now)' },
+    operation: { drop: 'this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
     sims: ['detect'],
   },
   {
-    name: 'blindness is not seen by one that does not lead, and may lead again',
+    name: 'a missing quorum is not seen by one that does not lead, and may lead again',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.tick',
     operation: { drop: 'this.seenReporters(now)' },
@@ -95,10 +95,10 @@ export const verdicts: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/attention.spec.ts'],
   },
   {
-    name: 'silence from before the blindness counts when a split fleet is joined',
+    name: 'silence from without a quorum counts when a split fleet is joined',
     file: 'apps/detector/src/verdicts/attention.ts',
     symbol: 'Attention.sees',
-    operation: { drop: 'if (this.blind && !blind) this.since = now' },
+    operation: { drop: 'if (this.withoutQuorum && !withoutQuorum) this.since = now' },
     specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
   },
   {
@@ -138,7 +138,7 @@ export const verdicts: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/examiner.spec.ts'],
   },
   {
-    name: 'who accused by a network that is out goes on, although it is not out for this one',
+    name: 'who reported down by a network that is out goes on, although it is not out for this one',
     file: 'apps/detector/src/verdicts/examiner.ts',
     symbol: 'Examiner.votes',
     operation: { replace: 'out.size === v.out.size ? said : by(out)', with: 'said' },
@@ -160,10 +160,10 @@ export const verdicts: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
-    name: 'blindness goes unnoticed',
+    name: 'a missing quorum goes unnoticed',
     file: 'apps/detector/src/verdicts/quorum.ts',
     symbol: 'tally',
-    operation: { set: 'blind', to: 'f.members < 0' },
+    operation: { set: 'withoutQuorum', to: 'f.members < 0' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
@@ -204,14 +204,14 @@ export const verdicts: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
-    name: 'those who watch it need not accuse where others are asked',
+    name: 'those who watch it need not report down where others are asked',
     file: 'apps/detector/src/verdicts/quorum.ts',
     symbol: 'tally',
     operation: { operand: 'most(watching)' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
-    name: 'those who are asked need not accuse',
+    name: 'those who are asked need not report down',
     file: 'apps/detector/src/verdicts/quorum.ts',
     symbol: 'tally',
     operation: { operand: '(polled === undefined || isMost(polled.accusers, polled.assigned))' },

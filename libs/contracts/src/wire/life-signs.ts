@@ -16,7 +16,7 @@ export type PingSign = 'reply' | 'silent' | 'not-tried' | 'cannot';
 export type PortSign = 'unreachable' | 'silent' | 'not-tried' | 'cannot';
 
 /** What was found at a host, by channel. */
-export interface HostLook {
+export interface LifeSigns {
   ssh: SshSign;
   icmp: PingSign;
   /** A UDP port on which nobody listens: {@link UNUSED_PORT}. */
@@ -25,7 +25,7 @@ export interface HostLook {
   agentPort: PortSign;
 }
 
-export const UNTRIED: Readonly<HostLook> = {
+export const UNTRIED: Readonly<LifeSigns> = {
   ssh: 'not-tried',
   icmp: 'not-tried',
   port: 'not-tried',
@@ -33,7 +33,7 @@ export const UNTRIED: Readonly<HostLook> = {
 };
 
 /** Of a look whose silence says nothing: what was found, and of the rest that it was not tried. */
-export const withoutSilence = ({ ssh, icmp, port, agentPort }: HostLook): HostLook => ({
+export const withoutSilence = ({ ssh, icmp, port, agentPort }: LifeSigns): LifeSigns => ({
   ssh: foundOrUntried(ssh),
   icmp: foundOrUntried(icmp),
   port: foundOrUntried(port),
@@ -43,7 +43,7 @@ export const withoutSilence = ({ ssh, icmp, port, agentPort }: HostLook): HostLo
 const foundOrUntried = <S extends string>(sign: S): S | 'not-tried' => (sign === 'silent' ? 'not-tried' : sign);
 
 /** What one observer found when it looked for life in a host whose agent is silent. */
-export interface LifeLook extends HostLook {
+export interface LifeObservation extends LifeSigns {
   /** Instance of the detector, or name of the node. */
   by: string;
   /** The channels that this observer has seen to speak while the node lived: of others, silence says nothing. */

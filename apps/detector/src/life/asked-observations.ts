@@ -1,4 +1,4 @@
-import type { Clock, HostLook, LifeChannel, LifeLook } from '#contracts';
+import type { Clock, LifeSigns, LifeChannel, LifeObservation } from '#contracts';
 import { HostSigns } from '../probe/host-signs.js';
 
 /** ms between two questions to the same observer about a suspect. */
@@ -9,12 +9,12 @@ const SETTLED_PERIOD = 5_000;
 /** ms after which a look says nothing of the present: only the signs of life in it are kept, see `SIGN_KEPT`. */
 const LOOK_FRESH = 12_000;
 
-export interface AskedLooksParts {
+export interface AskedObservationsParts {
   clock: Clock;
   /** Who is to be asked now. */
   observersOf: (node: string) => readonly string[];
   /** What this observer finds now; undefined: it could not look, or gave no answer. Never rejects. */
-  ask: (observer: string, node: string) => Promise<{ look: HostLook; ageMs: number } | undefined>;
+  ask: (observer: string, node: string) => Promise<{ look: LifeSigns; ageMs: number } | undefined>;
   /** By which channels the host has shown this observer that it lives. */
   spoke: (observer: string, node: string) => readonly LifeChannel[];
   /** Something was learnt of this node. */
@@ -40,10 +40,10 @@ interface Asked {
  * What nodes find of suspects that are on their own peer lists: the monitor is one program in one place, and what is
  * filtered from there is not silent everywhere. Times are monotonic ms.
  */
-export class AskedLooks {
+export class AskedObservations {
   private readonly nodes = new Map<string, Asked>();
 
-  constructor(private readonly p: AskedLooksParts) {}
+  constructor(private readonly p: AskedObservationsParts) {}
 
   /** Exactly these are asked about from now on. */
   watch(targets: readonly { node: string }[]): void {
@@ -83,10 +83,10 @@ export class AskedLooks {
   }
 
   /** What is known of a node by who was asked. */
-  looks(node: string, now: number): LifeLook[] {
+  observations(node: string, now: number): LifeObservation[] {
     const asked = this.nodes.get(node);
     if (!asked || asked.endedAt !== undefined) return [];
-    return [...asked.observers].flatMap(([by, { host, answeredAt }]): LifeLook[] => {
+    return [...asked.observers].flatMap(([by, { host, answeredAt }]): LifeObservation[] => {
       if (now - answeredAt > LOOK_FRESH) host.rest();
       const look = host.look(now);
       const isKnown = Object.values(look).some((sign) => sign !== 'not-tried');

@@ -1,12 +1,12 @@
-/** Nonces of greetings that wait for their welcome. */
-export class Greetings {
+/** Nonces of rejoin attempts that wait for their welcome. */
+export class RejoinAttempts {
   private readonly waiting = new Map<string, { peer: string; network: string; until: number }>();
 
   sent(nonce: string, peer: string, network: string, until: number): void {
     this.waiting.set(nonce, { peer, network, until });
   }
 
-  /** Whether this is the answer to a greeting of ours that still waits. */
+  /** Whether this is the answer to an attempt of ours that still waits. */
   welcomed(nonce: string, peer: string, network: string, now: number): boolean {
     const g = this.waiting.get(nonce);
     if (g?.peer !== peer || g.network !== network) return false;

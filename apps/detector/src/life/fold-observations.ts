@@ -1,15 +1,15 @@
 import {
   UNTRIED,
   withoutSilence,
-  type HostLook,
-  type NetworkLook,
+  type LifeSigns,
+  type NetworkLifeSigns,
   type PingSign,
   type PortSign,
   type SshSign,
 } from '#contracts';
 
 /** Where an observer's look at a node counts. */
-export interface LookPlace {
+export interface ObservedPlace {
   /** As registered: what was found at another address is no word of this node. */
   address: string;
   /** The observer hears others there: that it finds nothing is not its own trouble. */
@@ -26,17 +26,17 @@ const port: readonly PortSign[] = ['unreachable', 'not-tried', 'cannot', 'silent
  * is silent where it is silent over each, and the observer can look there.
  * @param places network → where it should have looked, at least one
  */
-export function foldLooks(
-  networks: Readonly<Record<string, NetworkLook>>,
-  places: Readonly<Record<string, LookPlace>>,
-): HostLook {
-  const looks = Object.entries(places).map(([network, { address, hearsOthers }]): HostLook => {
+export function foldObservations(
+  networks: Readonly<Record<string, NetworkLifeSigns>>,
+  places: Readonly<Record<string, ObservedPlace>>,
+): LifeSigns {
+  const observations = Object.entries(places).map(([network, { address, hearsOthers }]): LifeSigns => {
     const look = networks[network];
     if (look === undefined || look.address !== address) return UNTRIED;
     return hearsOthers ? look : withoutSilence(look);
   });
-  const first = <S extends string>(order: readonly S[], of: (l: HostLook) => S): S | 'not-tried' =>
-    order.find((sign) => looks.some((l) => of(l) === sign)) ?? 'not-tried';
+  const first = <S extends string>(order: readonly S[], of: (l: LifeSigns) => S): S | 'not-tried' =>
+    order.find((sign) => observations.some((l) => of(l) === sign)) ?? 'not-tried';
   return {
     ssh: first(ssh, (l) => l.ssh),
     icmp: first(icmp, (l) => l.icmp),

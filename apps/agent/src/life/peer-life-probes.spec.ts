@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
-import type { HostLook } from '#contracts/wire/life-look.js';
+import type { LifeSigns } from '#contracts/wire/life-signs.js';
 import type { LifeQuestion } from '#contracts/wire/life-question.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { KnownPeers } from '../peers/known-peers.js';
-import { PeerLooks } from './peer-looks.js';
+import { PeerLifeProbes } from './peer-life-probes.js';
 
 const nonce = '0123456789abcdef0123456789abcdef';
 const ask = (target: string, o: Partial<LifeQuestion> = {}): LifeQuestion => ({
@@ -21,12 +21,12 @@ describe('the looks of an agent at its peers', () => {
   let now: number;
   let leaving: boolean;
   let asked: string[];
-  let shows: HostLook;
+  let shows: LifeSigns;
   /** While set, nothing is answered. */
   let hold: Promise<void> | undefined;
   let timers: (() => void)[];
   let known: KnownPeers;
-  let sut: PeerLooks;
+  let sut: PeerLifeProbes;
 
   const list = (peers: PeerList['peers']): PeerList => ({
     version: 1,
@@ -54,7 +54,7 @@ describe('the looks of an agent at its peers', () => {
     known.take(
       list(names.map((name, i) => ({ name, networks: { management: `10.1.0.${i + 2}`, backend: `10.2.0.${i + 2}` } }))),
     );
-    sut = new PeerLooks({
+    sut = new PeerLifeProbes({
       node: 'a',
       known,
       probes: {

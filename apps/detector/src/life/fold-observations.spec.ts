@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import type { HostLook, NetworkLook, PingSign, PortSign, SshSign } from '#contracts';
-import { foldLooks, type LookPlace } from './fold-looks.js';
+import type { LifeSigns, NetworkLifeSigns, PingSign, PortSign, SshSign } from '#contracts';
+import { foldObservations, type ObservedPlace } from './fold-observations.js';
 
-const silent: HostLook = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
-const untried: HostLook = { ssh: 'not-tried', icmp: 'not-tried', port: 'not-tried', agentPort: 'not-tried' };
-const at = (address: string, o: Partial<HostLook> = {}): NetworkLook => ({ address, ...silent, ...o });
-const places: Record<string, LookPlace> = {
+const silent: LifeSigns = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
+const untried: LifeSigns = { ssh: 'not-tried', icmp: 'not-tried', port: 'not-tried', agentPort: 'not-tried' };
+const at = (address: string, o: Partial<LifeSigns> = {}): NetworkLifeSigns => ({ address, ...silent, ...o });
+const places: Record<string, ObservedPlace> = {
   management: { address: '10.1.0.1', hearsOthers: true },
   backend: { address: '10.2.0.1', hearsOthers: true },
 };
 
 describe('what one observer has found over its networks', () => {
-  const rows: [string, Partial<HostLook>, Record<string, NetworkLook>, Record<string, LookPlace>?][] = [
+  const rows: [string, Partial<LifeSigns>, Record<string, NetworkLifeSigns>, Record<string, ObservedPlace>?][] = [
     ['silent over both: silent', silent, { management: at('10.1.0.1'), backend: at('10.2.0.1') }],
     [
       'a sign over one: a sign',
@@ -52,7 +52,7 @@ describe('what one observer has found over its networks', () => {
     ['nowhere to look: not tried', untried, {}, {}],
   ];
   it.each(rows.map((r) => ({ text: r[0], is: r[1], networks: r[2], places: r[3] ?? places })))('$text', (r) => {
-    expect(foldLooks(r.networks, r.places)).toEqual({ ...silent, ...r.is });
+    expect(foldObservations(r.networks, r.places)).toEqual({ ...silent, ...r.is });
   });
 
   it('is silence only of a channel that was silent over each network where it can look', () => {
@@ -74,7 +74,7 @@ describe('what one observer has found over its networks', () => {
             management: { address: '10.1.0.1', hearsOthers: m },
             backend: { address: '10.2.0.1', hearsOthers: b },
           };
-          const found = foldLooks(networks, where);
+          const found = foldObservations(networks, where);
           for (const channel of ['ssh', 'icmp', 'port', 'agentPort'] as const) {
             if (found[channel] !== 'silent') continue;
             silences++;

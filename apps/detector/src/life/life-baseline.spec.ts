@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import { lifePlace, type LifeSeen, type PingSign, type PortSign, type SshSign } from '#contracts';
-import { askHost, LivingLooks, type LivingNode } from './living-looks.js';
+import { askHost, LifeBaseline, type LivingNode } from './life-baseline.js';
 
 const HOUR = 3_600_000;
 
@@ -15,7 +15,7 @@ describe('the looks at hosts that live', () => {
   let kept: [string, Omit<LifeSeen, 'at'>][];
   let keeps: () => Promise<void>;
   let nodes: Map<string, LivingNode>;
-  let sut: LivingLooks;
+  let sut: LifeBaseline;
 
   const node = (host: string, o: Partial<LivingNode> = {}): LivingNode => ({
     target: { node: 'n', networks: { management: host }, port: 1, ssh: { host, port: 22 }, limit: 1, round: 1 },
@@ -24,8 +24,8 @@ describe('the looks at hosts that live', () => {
     ...o,
   });
   const ask = <S>(host: string, sign: S): Promise<S> => (asked.push(host), Promise.resolve(sign));
-  const make = (): LivingLooks =>
-    new LivingLooks({
+  const make = (): LifeBaseline =>
+    new LifeBaseline({
       clock: {
         ...systemClock,
         monotonicMs: () => now,

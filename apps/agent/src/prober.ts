@@ -9,7 +9,7 @@ import { LinkObservations } from './links/link-observation.js';
 import { ProbeSchedule } from './links/probe-schedule.js';
 import { untilNextStep } from './loop-step.js';
 import type { AgentLog } from './log/agent-log.js';
-import { Greetings } from './membership/greetings.js';
+import { RejoinAttempts } from './membership/rejoin-attempts.js';
 import { Membership, membershipNumbers } from './membership/membership.js';
 import { NetworkWatch } from './membership/network-watch.js';
 import { RejoinDiary, type RejoinWhy } from './membership/rejoin-diary.js';
@@ -29,7 +29,7 @@ const HINT_GAP = 10_000;
 /** ms between two questions to our own registered address, while we are bound to another one. */
 const NAMESAKE_PERIOD = 10_000;
 
-export interface SensesParts {
+export interface ProberParts {
   config: AgentConfig;
   keys: DatagramKeys;
   epoch: number;
@@ -44,14 +44,14 @@ export interface SensesParts {
   log: AgentLog;
 }
 
-/** What goes over the networks: probes, greetings and their answers, and what follows from them for each peer. */
-export class Senses {
+/** What goes over the networks: probes, rejoin attempts and their answers, and what follows from them for each peer. */
+export class Prober {
   readonly links: LinkObservations;
   readonly membership: Membership;
   readonly identities: Identities;
   readonly sockets: ReadonlyMap<string, UdpSocket>;
   private readonly schedule = new ProbeSchedule();
-  private readonly greetings = new Greetings();
+  private readonly attempts = new RejoinAttempts();
   private readonly watches: Map<string, NetworkWatch>;
   private readonly polls: Polls;
   private readonly datagrams: Datagrams;
@@ -64,7 +64,7 @@ export class Senses {
   private namesakeAt = -Infinity;
 
   constructor(
-    private readonly p: SensesParts,
+    private readonly p: ProberParts,
     now: number,
   ) {
     const { clock, config, epoch, known, random } = p;
@@ -153,13 +153,13 @@ export class Senses {
       if (errors > 0 !== this.muteOn.has(network)) this.turnMute(network, errors > 0);
       if (watch.look(now, silence(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
     }
-    for (const { peer, network } of this.greetings.expire(now))
-      if (this.membership.isLost(peer)) this.links.greetingLeft(peer, network);
-    for (const { peer } of this.membership.next(now)) this.greet(peer, now);
+    for (const { peer, network } of this.attempts.expire(now))
+      if (this.membership.isLost(peer)) this.links.rejoinSent(peer, network);
+    for (const { peer } of this.membership.next(now)) this.attemptRejoin(peer, now);
     this.askNamesake(now);
   }
 
-  /** Something changed: those that are lost are greeted now. */
+  /** Something changed: those that are lost are asked to rejoin now. */
   lookAtLost(why: RejoinWhy, now: number): void {
     this.membership.trigger(now, why);
   }
@@ -222,19 +222,19 @@ export class Senses {
     this.send(peer, network, bytes, (why) => this.links.unsent(nonce, now, why));
   }
 
-  private greet(peer: string, now: number): void {
+  private attemptRejoin(peer: string, now: number): void {
     for (const network of this.p.known.shared.get(peer) ?? []) {
       const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
-      this.greetings.sent(nonce, peer, network, now + membershipNumbers.limit);
+      this.attempts.sent(nonce, peer, network, now + membershipNumbers.limit);
       this.send(peer, network, bytes, (why) => {
-        this.greetings.failed(nonce);
-        this.links.greetingUnsent(peer, network, now, why);
+        this.attempts.failed(nonce);
+        this.links.rejoinUnsent(peer, network, now, why);
         this.readmit();
       });
     }
   }
 
-  /** Whoever is proven silent no more is to be examined at the full rate: else nobody would accuse it again. */
+  /** Whoever is proven silent no more is to be examined at the full rate: else nobody would report it down again. */
   private readmit(): void {
     this.membership.readmitUnless((peer) => this.links.silentFor(peer, this.p.known.detection.misses));
   }
@@ -276,9 +276,9 @@ export class Senses {
       this.p.onOtherList();
     }
     if (heard.kind !== 'welcome') {
-      // Whoever asks is alive, or is a replay: a greeting with a fresh nonce tells.
-      this.membership.greetSoon(peer);
-    } else if (!this.greetings.welcomed(heard.nonce, peer, network, now)) {
+      // Whoever asks is alive, or is a replay: an attempt with a fresh nonce tells.
+      this.membership.attemptSoon(peer);
+    } else if (!this.attempts.welcomed(heard.nonce, peer, network, now)) {
       this.p.counters.drop('late-or-duplicate');
     } else if (this.membership.welcome(peer)) {
       this.links.reset(peer);

@@ -5,7 +5,7 @@ import type { PeerList } from '#contracts/wire/peers.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { checkConfig } from './config/agent-config.js';
 import { KnownPeers } from './peers/known-peers.js';
-import { Senses } from './senses.js';
+import { Prober } from './prober.js';
 import { freeUdpPort } from './testing/fleet.js';
 import { DropCounters } from './wire/drop-counters.js';
 
@@ -13,8 +13,8 @@ const ADDRESS = '127.0.0.1';
 /** A datagram for everybody does not leave a socket that was not made for it: EACCES. */
 const NOT_TO_BE_SENT_TO = '255.255.255.255';
 
-describe('what an agent senses', () => {
-  let sut: Senses;
+describe('what an agent prober', () => {
+  let sut: Prober;
   let port: number;
   let known: KnownPeers;
 
@@ -31,7 +31,7 @@ describe('what an agent senses', () => {
       socket: '/nonexistent/agent.sock',
     });
     known = new KnownPeers(['backend']);
-    sut = new Senses(
+    sut = new Prober(
       {
         config,
         keys: { cluster: config.cluster, keys: [Buffer.alloc(32, 7)] },
@@ -52,8 +52,8 @@ describe('what an agent senses', () => {
   afterEach(() => sut.close());
 
   it.each([
-    ['accuses in a poll', 0],
-    ['accuses nobody in a poll during which its loop stood still, although it is well again at the end', 400],
+    ['reports a peer down in a poll', 0],
+    ['reports nobody down in a poll during which its loop stood still, although it is well again at the end', 400],
   ])('%s', async (_what, stoodStillFor) => {
     // Nobody answers: nothing of our own listens for `b`, and what we send to ourselves is not its echo.
     const said = sut.poll({ targets: [{ name: 'b', networks: { backend: ADDRESS } }], port }, 'one', 0);
@@ -116,19 +116,19 @@ describe('what an agent senses', () => {
           if (!leaves) failed('EHOSTUNREACH');
         });
       });
-      /** One greeting, and longer than it waits for its welcome. */
-      const greeting = (does: 'leaves' | 'fails'): void => {
+      /** One attempt, and longer than it waits for its welcome. */
+      const attempt = (does: 'leaves' | 'fails'): void => {
         leaves = does === 'leaves';
         sut.lookAtLost('nats', now);
         for (let i = 0; i < 3; i++, now += 1_500) sut.step(now);
       };
 
-      it('says nothing of it any more once so many greetings did not leave, and examines it anew', () => {
-        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
+      it('says nothing of it any more once so many rejoin attempts did not leave, and examines it anew', () => {
+        for (let i = 1; i < n.suspectMisses; i++) attempt('fails');
         expect(sut.links.unsentBy(['backend'], now)).toEqual({});
         expect(sut.links.silentFor('b', n.misses)).toBe(true);
         const { changes } = sut;
-        greeting('fails');
+        attempt('fails');
         expect(sut.links.unsentBy(['backend'], now)).toMatchObject({
           backend: { peers: ['b'], error: 'EHOSTUNREACH' },
         });
@@ -141,10 +141,10 @@ describe('what an agent senses', () => {
         expect(sut.links.unsentBy(['backend'], now)).toEqual({});
       });
 
-      it('accuses it on where one greeting left in between', () => {
-        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
-        greeting('leaves');
-        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
+      it('goes on to report it down where one rejoin attempt left in between', () => {
+        for (let i = 1; i < n.suspectMisses; i++) attempt('fails');
+        attempt('leaves');
+        for (let i = 1; i < n.suspectMisses; i++) attempt('fails');
         expect(sut.links.unsentBy(['backend'], now)).toEqual({});
         expect([sut.membership.lostPeers(), sut.links.silentFor('b', 4 * n.misses)]).toEqual([['b'], true]);
       });

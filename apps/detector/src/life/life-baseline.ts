@@ -38,7 +38,7 @@ export interface LivingNode {
   waived: boolean;
 }
 
-export interface LivingLooksParts {
+export interface LifeBaselineParts {
   clock: Clock;
   /** One try: the channels that speak, of those not found yet; undefined: nobody could look. */
   ask: (node: string, target: ProbeTarget, found: ReadonlySet<LifeChannel>) => Promise<LifeChannel[] | undefined>;
@@ -76,7 +76,7 @@ function periodAfter(channels: readonly LifeChannel[], lacking: number): number 
 
 /** The look of this process itself. */
 export const askHost =
-  (net: Pick<ProbeNet, 'sshSign' | 'ping' | 'unusedPort'>): LivingLooksParts['ask'] =>
+  (net: Pick<ProbeNet, 'sshSign' | 'ping' | 'unusedPort'>): LifeBaselineParts['ask'] =>
   async (_node, { ssh, limit }, found) => {
     if (!ssh) return [];
     const [banner, reply, port] = await Promise.all([
@@ -100,13 +100,13 @@ export function channelsIn(found: { ssh: unknown; icmp: unknown; port: unknown }
  * By which channels hosts that live have shown it: each is looked at when it is first heard at a place, and every six
  * hours. Only of such a channel means silence something when its node has fallen silent.
  */
-export class LivingLooks {
+export class LifeBaseline {
   private readonly known = new Map<string, Known>();
   private readonly busy = new Set<string>();
   private nodes: ReadonlyMap<string, LivingNode> = new Map();
   private stopped = false;
 
-  constructor(private readonly p: LivingLooksParts) {}
+  constructor(private readonly p: LifeBaselineParts) {}
 
   stop(): void {
     this.stopped = true;

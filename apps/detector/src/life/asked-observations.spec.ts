@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
-import type { HostLook, LifeLook } from '#contracts';
-import { AskedLooks } from './asked-looks.js';
+import type { LifeSigns, LifeObservation } from '#contracts';
+import { AskedObservations } from './asked-observations.js';
 
-const silent: HostLook = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
+const silent: LifeSigns = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
 
 describe('what nodes find that are asked about a suspect', () => {
   let now: number;
@@ -11,10 +11,10 @@ describe('what nodes find that are asked about a suspect', () => {
   let changed: string[];
   let observers: string[];
   /** What each finds; nothing: it could not look. */
-  let finds: Record<string, HostLook | undefined>;
+  let finds: Record<string, LifeSigns | undefined>;
   /** While set, nobody answers. */
   let hold: Promise<void> | undefined;
-  let sut: AskedLooks;
+  let sut: AskedObservations;
 
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const watch = async (...nodes: string[]): Promise<void> => {
@@ -28,12 +28,12 @@ describe('what nodes find that are asked about a suspect', () => {
       await turn();
     }
   };
-  const looks = (node = 'x'): LifeLook[] => sut.looks(node, now);
+  const observations = (node = 'x'): LifeObservation[] => sut.observations(node, now);
 
   beforeEach(() => {
     [now, asked, changed, observers, hold] = [1_000, [], [], ['a', 'b'], undefined];
     finds = { a: silent, b: silent };
-    sut = new AskedLooks({
+    sut = new AskedObservations({
       clock: { ...systemClock, monotonicMs: () => now },
       observersOf: () => observers,
       ask: async (observer, node) => {
@@ -51,11 +51,11 @@ describe('what nodes find that are asked about a suspect', () => {
     await watch('x');
     expect(asked).toEqual(['a x', 'b x']);
     expect(changed).toEqual(['x', 'x']);
-    expect(looks()).toEqual([
+    expect(observations()).toEqual([
       { by: 'a', ...silent, spoke: ['ssh'] },
       { by: 'b', ...silent, spoke: [] },
     ]);
-    expect(looks('y')).toEqual([]);
+    expect(observations('y')).toEqual([]);
   });
 
   it('is asked for every two seconds, after a minute every five, and not while an answer is waited for', async () => {
@@ -74,14 +74,14 @@ describe('what nodes find that are asked about a suspect', () => {
   it('is nothing of one that could not look, and of one that cannot any more its signs alone', async () => {
     finds['b'] = undefined;
     await watch('x');
-    expect(looks().map((l) => l.by)).toEqual(['a']);
+    expect(observations().map((l) => l.by)).toEqual(['a']);
     finds['a'] = { ...silent, icmp: 'reply' };
     await pass(2_000);
     finds['a'] = undefined;
     await pass(9_900);
-    expect(looks()).toMatchObject([{ by: 'a', icmp: 'reply', ssh: 'silent' }]);
+    expect(observations()).toMatchObject([{ by: 'a', icmp: 'reply', ssh: 'silent' }]);
     await pass(2_200);
-    expect(looks()).toEqual([]);
+    expect(observations()).toEqual([]);
   });
 
   it('keeps a sign of life for ten seconds, and for as long as the look itself, whoever is asked by then', async () => {
@@ -91,27 +91,27 @@ describe('what nodes find that are asked about a suspect', () => {
     observers = ['b', 'c'];
     finds['c'] = silent;
     await pass(9_900);
-    expect(looks().find((l) => l.by === 'a')?.ssh).toBe('banner');
+    expect(observations().find((l) => l.by === 'a')?.ssh).toBe('banner');
     await pass(2_200);
-    expect(looks().find((l) => l.by === 'a')?.ssh).not.toBe('banner');
-    expect(looks().map((l) => l.by)).toContain('c');
+    expect(observations().find((l) => l.by === 'a')?.ssh).not.toBe('banner');
+    expect(observations().map((l) => l.by)).toContain('c');
   });
 
   it('is not tried again once the node was heard meanwhile; a sign of life is kept', async () => {
     finds['b'] = { ...silent, icmp: 'reply' };
     await watch('x');
     await watch();
-    expect(looks()).toEqual([]);
+    expect(observations()).toEqual([]);
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));
     await watch('x');
-    expect(looks()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
+    expect(observations()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
     // What was asked for in the suspicion before says nothing of this one.
     await watch();
     await watch('x');
     release();
     await turn();
-    expect(looks()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
+    expect(observations()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
   });
 
   it('is not asked for any more when nobody wants to know', async () => {
