@@ -10,7 +10,7 @@ export class Hopeless extends Error {
 /**
  * Looks every few milliseconds at something that tells nobody when it changes: /proc, a file that another program
  * writes, a server that does not listen yet. A look that throws counts as "not yet". TIMEOUT says what was waited for,
- * and the last trouble met.
+ * and the last failure met.
  */
 export async function until<T>(
   what: string,
@@ -19,18 +19,18 @@ export async function until<T>(
   everyMs = 10,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
-  let trouble = '';
+  let failure = '';
   for (;;) {
     try {
       const found = await look();
       if (found !== undefined) return found;
-      trouble = '';
+      failure = '';
     } catch (e) {
       if (e instanceof Hopeless) throw e.cause;
-      trouble = `; last: ${e instanceof Error ? e.message : String(e)}`;
+      failure = `; last: ${e instanceof Error ? e.message : String(e)}`;
     }
     if (performance.now() > end)
-      throw new MusterError('TIMEOUT', `waited ${timeoutMs / 1000} s for ${what}; it did not come${trouble}`);
+      throw new MusterError('TIMEOUT', `waited ${timeoutMs / 1000} s for ${what}; it did not come${failure}`);
     await new Promise((r) => setTimeout(r, everyMs));
   }
 }

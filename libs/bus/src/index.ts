@@ -72,7 +72,7 @@ export {
   spaceWarning,
   type Disk,
   type StoreFacts,
-  type StoreTrouble,
+  type StoreFault,
 } from './store-health/store-health.js';
 export type { Stalled } from './pulse/pulses.js';
 export { StoreWatch } from './store-health/store-watch.js';

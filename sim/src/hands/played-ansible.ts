@@ -53,8 +53,8 @@ export const drawnPlaybook =
 export class PlayedAnsible implements AnsibleHost {
   constructor(private readonly p: PlayedAnsibleParts) {}
 
-  trouble(): Promise<string | undefined> {
-    return this.p.life.call('ansible.trouble', () =>
+  whyUnfit(): Promise<string | undefined> {
+    return this.p.life.call('ansible.whyUnfit', () =>
       Promise.resolve(this.p.isBroken() ? 'ansible-playbook cannot be started' : undefined),
     );
   }

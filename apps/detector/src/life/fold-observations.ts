@@ -12,7 +12,7 @@ import {
 export interface ObservedPlace {
   /** As registered: what was found at another address is no word of this node. */
   address: string;
-  /** The observer hears others there: that it finds nothing is not its own trouble. */
+  /** The observer hears others there: that it finds nothing is not its own fault. */
   hearsOthers: boolean;
 }
 

@@ -19,7 +19,7 @@ const LIMIT_MS = 20_000;
 
 describe('the monitor’s own look', () => {
   let probes: OwnProbes;
-  let troubles: string[];
+  let faults: string[];
   let learnt: (() => void)[];
   let closedPort: number;
   const agents: Socket[] = [];
@@ -27,7 +27,7 @@ describe('the monitor’s own look', () => {
   let outdated: boolean;
 
   beforeEach(async () => {
-    troubles = [];
+    faults = [];
     learnt = [];
     outdated = false;
     const server = createServer().listen(0, '127.0.0.1');
@@ -48,7 +48,7 @@ describe('the monitor’s own look', () => {
       spoke: () => ['ssh'],
       changed: tell,
       failed: (reason) => {
-        troubles.push(reason);
+        faults.push(reason);
         tell();
       },
       clock: systemClock,
@@ -113,7 +113,7 @@ describe('the monitor’s own look', () => {
   it('knows nothing where we ourselves cannot send', async () => {
     look(NOT_TO_BE_SENT_TO);
     // Four rounds take longer than the limit of the first.
-    await until(() => troubles.length >= 4);
+    await until(() => faults.length >= 4);
     expect(state()).toBe('unknown');
   });
 

@@ -26,9 +26,9 @@ export class HealthController {
     '`store` says in a line what keeps the store of NATS from its work; `GET /v1/status` says where and what to do.',
   )
   alive() {
-    const trouble = this.store.trouble;
+    const fault = this.store.fault;
     // Still 200: whoever restarts a process that is not well would change nothing.
-    return { status: 'ok', ...(trouble !== undefined && { store: trouble.summary }) };
+    return { status: 'ok', ...(fault !== undefined && { store: fault.summary }) };
   }
 
   @Get('readyz')
@@ -36,8 +36,8 @@ export class HealthController {
   @Allow('anyone', 'Requests can be answered: NATS and inventory are there', '503 with the reason where they are not.')
   async ready(@Res() reply: FastifyReply) {
     try {
-      const trouble = this.store.trouble;
-      if (trouble !== undefined) throw new MusterError('BUS_UNAVAILABLE', trouble.summary);
+      const fault = this.store.fault;
+      if (fault !== undefined) throw new MusterError('BUS_UNAVAILABLE', fault.summary);
       await this.rpc.read('inventory.settings.get', {}, READY_LIMIT_MS);
       await reply.send({ status: 'ok' });
     } catch (error) {

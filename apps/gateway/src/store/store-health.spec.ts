@@ -4,9 +4,9 @@ import { MusterError } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { requestExamples } from '../openapi/examples.js';
 import { status } from '../testing/records.js';
-import { namedTrouble } from './store-health.js';
+import { namedFault } from './store-health.js';
 
-const trouble = {
+const fault = {
   kind: 'full' as const,
   summary: 'The disk under NATS is full: muster status says where.',
   message: 'The disk under NATS is full: 0 B free of 1 GiB at /srv/nats. Make room there.',
@@ -16,26 +16,26 @@ describe('a request that the store has failed', () => {
   it.each(['TIMEOUT', 'BUS_UNAVAILABLE', 'NO_RESPONDER', 'INTERNAL'] as const)(
     'keeps its code, since what it says of the write stays true: %s',
     (code) => {
-      const error = namedTrouble(new MusterError(code, 'as it was', { node: 'a-1' }), trouble, true);
-      expect(error).toMatchObject({ code, message: `${trouble.message} (as it was)`, facts: { node: 'a-1' } });
+      const error = namedFault(new MusterError(code, 'as it was', { node: 'a-1' }), fault, true);
+      expect(error).toMatchObject({ code, message: `${fault.message} (as it was)`, facts: { node: 'a-1' } });
     },
   );
 
   it('is told without the place of the store to whoever has shown nothing', () => {
-    const told = namedTrouble(new MusterError('BUS_UNAVAILABLE', 'as it was'), trouble, false);
-    expect(told.message).toBe(`${trouble.summary} (as it was)`);
+    const told = namedFault(new MusterError('BUS_UNAVAILABLE', 'as it was'), fault, false);
+    expect(told.message).toBe(`${fault.summary} (as it was)`);
   });
 
   it('says it once, with the place for whoever may know it', () => {
-    const refused = new MusterError('BUS_UNAVAILABLE', trouble.summary);
-    expect(namedTrouble(refused, trouble, false).message).toBe(trouble.summary);
-    expect(namedTrouble(refused, trouble, true).message).toBe(trouble.message);
+    const refused = new MusterError('BUS_UNAVAILABLE', fault.summary);
+    expect(namedFault(refused, fault, false).message).toBe(fault.summary);
+    expect(namedFault(refused, fault, true).message).toBe(fault.message);
   });
 
   it('is not blamed for what it has not caused', () => {
     const error = new MusterError('NODE_UNKNOWN', 'no a-1');
-    expect(namedTrouble(error, trouble, true)).toBe(error);
-    expect(namedTrouble(error, undefined, true)).toBe(error);
+    expect(namedFault(error, fault, true)).toBe(error);
+    expect(namedFault(error, undefined, true)).toBe(error);
   });
 });
 

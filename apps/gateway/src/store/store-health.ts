@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { StoreWatch, type StoreTrouble } from '#bus';
+import { StoreWatch, type StoreFault } from '#bus';
 import { bucketStream } from '#bus/store-names/kv-keys.js';
 import { type ErrorCode, MusterError, ReadyStream, Streams } from '#contracts';
 import type { ServiceContext } from '#service';
@@ -11,7 +11,7 @@ const CAUSED: readonly ErrorCode[] = ['TIMEOUT', 'BUS_UNAVAILABLE', 'NO_RESPONDE
 export class StoreHealth implements OnApplicationShutdown {
   private readonly watch: StoreWatch;
   private readonly replicas: number;
-  private logged: StoreTrouble['kind'] | undefined;
+  private logged: StoreFault['kind'] | undefined;
 
   constructor(private readonly context: ServiceContext) {
     const { bus, config } = context;
@@ -31,24 +31,24 @@ export class StoreHealth implements OnApplicationShutdown {
     this.watch.close();
   }
 
-  get trouble(): StoreTrouble | undefined {
-    return this.watch.trouble;
+  get fault(): StoreFault | undefined {
+    return this.watch.fault;
   }
 
   /**
    * Why nothing can be written. A store that is silent or incomplete may still take what an operator needs most, a pause
    * or a cancellation, and with several servers the disk of this one is not the only one: then it is tried.
    */
-  get refusal(): StoreTrouble | undefined {
-    return this.replicas === 1 && this.trouble?.kind === 'full' ? this.trouble : undefined;
+  get refusal(): StoreFault | undefined {
+    return this.replicas === 1 && this.fault?.kind === 'full' ? this.fault : undefined;
   }
 
   /**
-   * With the store's trouble in front, where that is why it failed.
+   * With the store's fault in front, where that is why it failed.
    * @param identified who is answered may know where the store is
    */
   named(error: MusterError, identified: boolean): MusterError {
-    return namedTrouble(error, this.trouble, identified);
+    return namedFault(error, this.fault, identified);
   }
 
   /** Leaves a mark of deletion under a key that nobody reads: the leader alone would refuse a write without a quorum. */
@@ -58,19 +58,19 @@ export class StoreHealth implements OnApplicationShutdown {
   }
 
   private log(): void {
-    const { trouble } = this;
-    if (trouble?.kind === this.logged) return;
-    this.logged = trouble?.kind;
-    if (trouble === undefined) this.context.log.info('the store of NATS is as it should be again');
-    else this.context.log.warn({ kind: trouble.kind }, trouble.message);
+    const { fault } = this;
+    if (fault?.kind === this.logged) return;
+    this.logged = fault?.kind;
+    if (fault === undefined) this.context.log.info('the store of NATS is as it should be again');
+    else this.context.log.warn({ kind: fault.kind }, fault.message);
   }
 }
 
 /** The code stays, since it says what became of a write: after a TIMEOUT or a failure of ours it may have been done. */
-export function namedTrouble(error: MusterError, trouble: StoreTrouble | undefined, identified: boolean): MusterError {
-  if (trouble === undefined || !CAUSED.includes(error.code)) return error;
-  const told = identified ? trouble.message : trouble.summary;
-  const message = error.message === trouble.summary ? told : `${told} (${error.message})`;
+export function namedFault(error: MusterError, fault: StoreFault | undefined, identified: boolean): MusterError {
+  if (fault === undefined || !CAUSED.includes(error.code)) return error;
+  const told = identified ? fault.message : fault.summary;
+  const message = error.message === fault.summary ? told : `${told} (${error.message})`;
   return new MusterError(error.code, message, error.facts, { cause: error });
 }
 

@@ -27,11 +27,11 @@ export class StatusController {
   @Allow('viewer', 'The whole on one page: mode, leases, detector, brake, incidents, alarms, nodes out and why')
   async status(): Promise<StatusView> {
     const status = await this.rpc.read('inventory.status', {});
-    const trouble = this.store.trouble;
+    const fault = this.store.fault;
     const { allowFrom = [] } = this.context.config.compat;
     return {
       ...status,
-      ...(trouble !== undefined && { store: trouble.message }),
+      ...(fault !== undefined && { store: fault.message }),
       ...(allowFrom.length > 0 && { compat: { allowFrom } }),
     };
   }

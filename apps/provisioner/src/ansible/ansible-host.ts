@@ -11,7 +11,7 @@ import type { AnsibleOutcome, AnsibleRunOptions } from './ansible-run.js';
  */
 export interface AnsibleHost {
   /** Why this machine cannot run the playbooks: one sentence, or undefined. */
-  trouble(config: AnsibleConfig, settings: AnsibleSettings): Promise<string | undefined>;
+  whyUnfit(config: AnsibleConfig, settings: AnsibleSettings): Promise<string | undefined>;
   /** What is not there of the files for the playbooks of these steps: one sentence, or undefined. */
   missingContent(config: AnsibleConfig, steps: readonly Step[]): string | undefined;
   /** The operator's own services, in the order in which they are set up; undefined: no folder. @throws CONFIG_INVALID */

@@ -6,11 +6,11 @@ import { readServices } from '../services/service-folder.js';
 import type { AnsibleHost } from './ansible-host.js';
 import { runAnsible } from './ansible-run.js';
 import { RunFolder } from './run-folder.js';
-import { ansibleTrouble } from './self-test.js';
+import { whyAnsibleFails } from './self-test.js';
 
 /** This very machine. */
 export const ownAnsibleHost = (o: { clock: Clock; random: Random }): AnsibleHost => ({
-  trouble: (config, settings) => ansibleTrouble(config, settings, o.clock),
+  whyUnfit: (config, settings) => whyAnsibleFails(config, settings, o.clock),
   missingContent,
   services: readServices,
   knownHosts,

@@ -6,7 +6,7 @@ import { missingContent } from './playbook-files.js';
 const LIMIT_MS = 20_000;
 
 /** Can this machine run the playbooks? Undefined, or one sentence that says what is missing. */
-export async function ansibleTrouble(
+export async function whyAnsibleFails(
   config: AnsibleConfig,
   settings: AnsibleSettings,
   clock: Clock,

@@ -118,7 +118,7 @@ async function worker(): Promise<() => Promise<void>> {
   // Asked once: that is a start of Ansible, too.
   const ansible = {
     ...host,
-    trouble: (...asked: Parameters<typeof host.trouble>) => (selfTest ??= host.trouble(...asked)),
+    whyUnfit: (...asked: Parameters<typeof host.whyUnfit>) => (selfTest ??= host.whyUnfit(...asked)),
   };
   const displaced = (): void => undefined;
   const runner = new JobRunner({ bus: own, config, log: silentLog, host: 'control-1', ansible, displaced });

@@ -23,7 +23,7 @@ class PlayedAnsible implements AnsibleHost {
   hangs = (_step: string): boolean => false;
   onHang: () => void = () => undefined;
 
-  trouble = (): Promise<undefined> => Promise.resolve(undefined);
+  whyUnfit = (): Promise<undefined> => Promise.resolve(undefined);
   missingContent = (): undefined => undefined;
   services = (): Promise<[]> => Promise.resolve([]);
   knownHosts = (): undefined => undefined;

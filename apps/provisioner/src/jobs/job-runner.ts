@@ -113,15 +113,15 @@ export class JobRunner {
   private async selfTest(): Promise<void> {
     const { bus, config, ansible } = this.parts;
     const settings = (await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY))?.value;
-    const trouble = await ansible.trouble(config.ansible, settings?.ansible ?? {});
+    const whyUnfit = await ansible.whyUnfit(config.ansible, settings?.ansible ?? {});
     if (this.stopping) return;
-    if (trouble === undefined) {
+    if (whyUnfit === undefined) {
       this.ready = true;
       this.announced?.setDrivers(['ansible']);
       this.look();
       return;
     }
-    this.parts.log.error({ reason: trouble }, 'the driver ansible is not offered');
+    this.parts.log.error({ reason: whyUnfit }, 'the driver ansible is not offered');
     this.testTimer = bus.clock.after(SELF_TEST_MS, () => this.track(this.selfTest()));
   }
 

@@ -164,6 +164,6 @@ class JobBench {
   /** This machine. Whether its Ansible works is asked once: that is a start of it, too. */
   private thisMachine(own: Bus): AnsibleHost {
     const host = ownAnsibleHost(own);
-    return { ...host, trouble: (config, settings) => (this.selfTest ??= host.trouble(config, settings)) };
+    return { ...host, whyUnfit: (config, settings) => (this.selfTest ??= host.whyUnfit(config, settings)) };
   }
 }

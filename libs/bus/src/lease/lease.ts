@@ -252,7 +252,7 @@ export class Lease {
     const answer = await this.inTime(this.store.read(this.options.name));
     if (answer === 'late' || answer instanceof Error) this.state = unread(this.state, this.nowNs);
     else this.moveTo(read(this.state, seenOf(answer.value), this.nowNs));
-    this.complain(troubleOf(answer));
+    this.complain(faultOf(answer));
   }
 
   private write(a: LeaseAttempt): void {
@@ -298,7 +298,7 @@ export class Lease {
     this.wake?.();
   }
 
-  /** Once per trouble, not twice a second. */
+  /** Once per fault, not twice a second. */
   private complain(error: Error | undefined): void {
     if (error !== undefined && !this.complained)
       this.bus.log.warn({ lease: this.options.name, reason: error.message }, 'lease cannot be read or written');
@@ -371,7 +371,7 @@ export class Lease {
 const seenOf = (found: Entry<LeaseRecord> | UnreadableRecord | undefined): SeenLease | undefined =>
   found === undefined || 'value' in found ? found : { revision: found.revision };
 
-function troubleOf(answer: { value: unknown } | Error | 'late'): Error | undefined {
+function faultOf(answer: { value: unknown } | Error | 'late'): Error | undefined {
   if (answer instanceof Error) return answer;
   const found = answer === 'late' ? undefined : (answer.value as UnreadableRecord | undefined);
   return found !== undefined && 'why' in found ? unreadable(found) : undefined;

@@ -211,9 +211,9 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     const watch = new StoreWatch(bus, { streams: ['KV_idempotency'], write }).start();
     try {
       await Promise.all([second!.kill(), third!.kill()]);
-      await until(() => watch.trouble !== undefined, 10_000);
+      await until(() => watch.fault !== undefined, 10_000);
       await Promise.all([second!.start(), third!.start()]);
-      await until(() => watch.trouble === undefined, 60_000);
+      await until(() => watch.fault === undefined, 60_000);
     } finally {
       watch.close();
     }

@@ -9,7 +9,7 @@ export const diskFrom = (path: string, { bsize, blocks, bfree, bavail }: StatsFs
   freeBytes: (process.getuid?.() === 0 ? bfree : bavail) * bsize,
 });
 
-/** Undefined where it cannot be asked: then nothing is known of it, which is no trouble of its own. */
+/** Undefined where it cannot be asked: then nothing is known of it, which is no fault of its own. */
 export async function readDisk(path: string): Promise<Disk | undefined> {
   try {
     return diskFrom(path, await statfs(path));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasRoom, isFull, sizeText, spaceWarning, storeTrouble, type StoreFacts } from './store-health.js';
+import { hasRoom, isFull, sizeText, spaceWarning, storeFault, type StoreFacts } from './store-health.js';
 
 const MiB = 1024 * 1024;
 const disk = (freeMiB: number, totalMiB = 1000) => ({
@@ -16,13 +16,13 @@ const whole: StoreFacts = {
   wasWhole: true,
   restartsItself: false,
 };
-const told = (f: Partial<StoreFacts>): string | undefined => storeTrouble({ ...whole, ...f })?.message;
+const told = (f: Partial<StoreFacts>): string | undefined => storeFault({ ...whole, ...f })?.message;
 const { disk: _disk, ...elsewhere } = whole;
 
-describe('the trouble of a store', () => {
+describe('the fault of a store', () => {
   it('is none while it answers, knows its streams and has room', () => {
     expect(told({})).toBeUndefined();
-    expect(storeTrouble(elsewhere)).toBeUndefined();
+    expect(storeFault(elsewhere)).toBeUndefined();
   });
 
   it('is a full disk, named with its place and what to do, whether or not NATS can be reached', () => {
@@ -38,7 +38,7 @@ describe('the trouble of a store', () => {
     expect(told({ silentForMs: 3_000 })).toBe(
       'NATS is connected, and its store has not answered for 3 s: its disk has room (500 MiB free of 1000 MiB at /srv/nats); after a full disk nats-server does not go on by itself: restart it.',
     );
-    expect(storeTrouble({ ...elsewhere, silentForMs: 4_000 })?.message).toContain(
+    expect(storeFault({ ...elsewhere, silentForMs: 4_000 })?.message).toContain(
       'its disk may be full. Look there (df)',
     );
     expect(told({ silentForMs: 4_000, restartsItself: true })).toContain('nats-server is being restarted');
@@ -71,7 +71,7 @@ describe('what anybody is told of it', () => {
     ['NATS is connected, and its store does not answer:', { silentForMs: 4_000 }],
     ['The store of NATS is incomplete:', { missing: ['KV_nodes'] }],
   ])('is one line that says neither where nor how much nor of what: %s', (beginning, facts) => {
-    const summary = storeTrouble({ ...whole, ...facts })?.summary ?? '';
+    const summary = storeFault({ ...whole, ...facts })?.summary ?? '';
     expect(summary.startsWith(beginning)).toBe(true);
     expect(summary).not.toMatch(/\/|\d|KV_|\n/);
   });

@@ -26,7 +26,7 @@ export interface StoreFacts {
   unwrittenForMs?: number;
 }
 
-export interface StoreTrouble {
+export interface StoreFault {
   kind: 'full' | 'silent' | 'unwritable' | 'incomplete';
   /** One line for anybody: what is wrong, without where and of what. */
   summary: string;
@@ -54,7 +54,7 @@ export const isFull = (disk: Disk): boolean => disk.freeBytes < FULL_BELOW_BYTES
 export const hasRoom = (disk: Disk): boolean => disk.freeBytes >= Math.min(ROOM_FROM_BYTES, disk.totalBytes / 2);
 
 /** What keeps the store from its work; undefined: nothing that can be seen. The most certain cause is told alone. */
-export function storeTrouble(f: StoreFacts): StoreTrouble | undefined {
+export function storeFault(f: StoreFacts): StoreFault | undefined {
   if (f.disk !== undefined && isFull(f.disk))
     return {
       kind: 'full',

@@ -1,7 +1,7 @@
 import type { Timer } from '#contracts';
 import type { Bus } from '../bus/bus.js';
 import { readDisk } from './disk.js';
-import { storeTrouble, type Disk, type StoreFacts, type StoreTrouble } from './store-health.js';
+import { storeFault, type Disk, type StoreFacts, type StoreFault } from './store-health.js';
 
 /** Between two looks, ms. */
 const LOOK_MS = 1_000;
@@ -54,8 +54,8 @@ export class StoreWatch {
   }
 
   /** What is wrong now, by the last look. */
-  get trouble(): StoreTrouble | undefined {
-    return storeTrouble(this.facts());
+  get fault(): StoreFault | undefined {
+    return storeFault(this.facts());
   }
 
   private facts(): StoreFacts {

@@ -71,9 +71,9 @@ export class Watchdog {
     }
   }
 
-  /** Once per trouble, not at each look. */
-  private complain(trouble: string, line: string): void {
-    if (trouble !== '' && trouble !== this.complaint) this.p.say(line);
-    this.complaint = trouble;
+  /** Once per fault, not at each look. */
+  private complain(fault: string, line: string): void {
+    if (fault !== '' && fault !== this.complaint) this.p.say(line);
+    this.complaint = fault;
   }
 }

@@ -66,8 +66,8 @@ export const callers: readonly Mutant[] = [
   {
     name: 'who shows nothing is told where the store is',
     file: 'apps/gateway/src/store/store-health.ts',
-    symbol: 'namedTrouble',
-    operation: { replace: 'identified ? trouble.message : trouble.summary', with: 'trouble.message' },
+    symbol: 'namedFault',
+    operation: { replace: 'identified ? fault.message : fault.summary', with: 'fault.message' },
     specs: ['apps/gateway/src/store/store-health.spec.ts'],
   },
 ];

@@ -20,7 +20,7 @@ export const store: readonly Mutant[] = [
   {
     name: 'a full disk is named only where NATS can be reached',
     file: 'libs/bus/src/store-health/store-health.ts',
-    symbol: 'storeTrouble',
+    symbol: 'storeFault',
     operation: {
       replace: 'f.disk !== undefined && isFull(f.disk)',
       with: 'f.connected && f.disk !== undefined && isFull(f.disk)',
@@ -30,14 +30,14 @@ export const store: readonly Mutant[] = [
   {
     name: 'a store that is silent is not told of',
     file: 'libs/bus/src/store-health/store-health.ts',
-    symbol: 'storeTrouble',
+    symbol: 'storeFault',
     operation: { replace: 'f.silentForMs >= SILENT_AFTER_MS', with: 'false' },
     specs: health,
   },
   {
     name: 'streams that vanished are taken for an installation that has just begun',
     file: 'libs/bus/src/store-health/store-health.ts',
-    symbol: 'storeTrouble',
+    symbol: 'storeFault',
     operation: { operand: 'f.wasWhole' },
     specs: health,
   },
