@@ -40,7 +40,8 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'life-sign-weak': notJudged,
   'partial-reachability': isSilent,
   'network-down': never,
-  'node-degraded': never,
+  // The last verdict stays while nobody is judged, and so does what it says.
+  'node-degraded': (_node, w) => w.lacksQuorum(),
   blind: (_s, w) => w.lacksQuorum(),
   'detector-silent': never,
   'fencing-failed': (node, w) => isIn(node, w, 'failed', 'fencing'),

@@ -1,4 +1,11 @@
-import { defaultStorm, type IncidentPhase, type JobKind } from '#contracts';
+import {
+  defaultFencing,
+  defaultStorm,
+  type FencingSettings,
+  type IncidentPhase,
+  type JobKind,
+  type StormLimits,
+} from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
 import type { ProgramFault } from '../process/program-faults.js';
@@ -66,8 +73,12 @@ export interface FleetHistory {
   tellGuid: readonly string[];
   /** Node → the one whose BMC its device truly reaches: the cables were moved since anybody has looked. */
   wires: Readonly<Record<string, string>>;
-  /** So many may be in trouble at once, by the gate BRAKE. */
-  brakeAtLeast: number;
+  /** How many may be silent, or be given a permit, before a gate stops them. */
+  storm: StormLimits;
+  /** What becomes of a host that hangs. */
+  hung: FencingSettings['hung'];
+  /** Node → its failure domain; who is not in it has one of its own. */
+  domains: Readonly<Record<string, string>>;
   inventories: string[];
   fencers: string[];
   provisioners: string[];
@@ -88,6 +99,13 @@ const HOUR_MS = 3_600_000;
 
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
+/** Of as many nodes as may be silent at once each may be fenced twice. */
+export const limitsOf = (brakeAtLeast: number): StormLimits => ({
+  ...defaultStorm,
+  brakeAtLeast,
+  capAtLeast: Math.max(defaultStorm.capAtLeast, 2 * brakeAtLeast),
+});
+
 /** One quiet fleet, into which a history puts its events: each node but the last runs one workload. */
 export function quietFleet(
   name: string,
@@ -104,7 +122,9 @@ export function quietFleet(
     ungated: [],
     tellGuid: [],
     wires: {},
-    brakeAtLeast: defaultStorm.brakeAtLeast,
+    storm: limitsOf(defaultStorm.brakeAtLeast),
+    hung: defaultFencing.hung,
+    domains: {},
     inventories: names('inventory', 2),
     fencers: names('fencer', 2),
     provisioners: names('provisioner', 2),
@@ -124,7 +144,7 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   const h = quietFleet(`random ${index}`, seed * 1_000_003 + index, {
     size: dice.of([4, 5, 6, 8]),
     // With few nodes, and many deaths, the brake would stop most of what is to be played.
-    brakeAtLeast: dice.of([2, 4, 5]),
+    storm: limitsOf(dice.of([2, 4, 5])),
     quietFrom,
     lostAnswers: dice.of([0, 0, 0.002, 0.01]),
     crashes: dice.of([0, 0, 0.0001, 0.0005]),
@@ -137,8 +157,58 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.sort((a, b) => a.at - b.at);
   const wires = drawWires(diceOf(seed, `wires ${index}`), h.nodes);
   h.events.push(...drawNameless(diceOf(seed, `nameless ${index}`), h, wires.tellGuid));
+  drawLimits(diceOf(seed, `limits ${index}`), h);
+  h.events.push(...drawTwoConductors(diceOf(seed, `conductors ${index}`), h));
   h.events.sort((a, b) => a.at - b.at);
   return { ...h, ...wires };
+}
+
+/** Tight limits for what is fenced in a row, and what meets them. */
+function drawLimits(dice: Dice, h: FleetHistory): void {
+  const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS - 30_000);
+  const node = dice.maybeOf(h.nodes) as string;
+  if (dice.chance(0.2)) h.hung = 'alarm';
+  switch (dice.weighted({ none: 7, domain: 1, cap: 1, flaps: 1 })) {
+    case 'domain': {
+      const rack = h.nodes.slice(0, 3);
+      h.domains = Object.fromEntries(rack.map((n) => [n, 'rack']));
+      h.storm = limitsOf(5);
+      for (const n of rack) h.events.push({ kind: 'death', at: at + dice.roll() * 20_000, node: n });
+      break;
+    }
+    case 'cap':
+      h.storm = { ...h.storm, capAtLeast: 1, capShare: 0 };
+      break;
+    case 'flaps': {
+      h.storm = { ...h.storm, flaps: 1 };
+      // It is fenced, comes back, and dies again.
+      const again: FleetEvent = { kind: 'death', at: 0, node };
+      h.events.push({ kind: 'death', at: BEGUN_MS + dice.roll() * 10_000, node });
+      h.events.push({ kind: 'after', at: 0, phase: 'closed', node, inMs: 1_000 + dice.roll() * 5_000, does: again });
+      break;
+    }
+    case 'none':
+  }
+  // A person lets one go that a gate holds.
+  const order: Order = { what: 'release', node };
+  const inMs = 500 + dice.roll() * 4_000;
+  if (dice.chance(0.4))
+    h.events.push({ kind: 'after', at: 0, phase: 'suppressed', node, inMs, does: { kind: 'order', at: 0, order } });
+}
+
+/** What the conductor was writing about a death reaches NATS once another one has gone on with it. */
+function drawTwoConductors(dice: Dice, h: FleetHistory): FleetEvent[] {
+  const node = dice.maybeOf(h.events.flatMap((e) => (e.kind === 'death' ? [e.node] : [])));
+  if (node === undefined || !dice.chance(0.15)) return [];
+  const phase = dice.of(['open', 'investigating', 'fencing', 'fenced', 'recovering'] as const);
+  const does: FleetEvent = {
+    kind: 'held-up',
+    at: 0,
+    process: 'the conductor',
+    forMs: 7_000 + dice.roll() * 4_000,
+    silentMs: 1_500 + dice.roll() * 1_500,
+  };
+  return [{ kind: 'after', at: 0, phase, node, inMs: dice.of([0, 0, 5, 50]) * dice.roll(), does }];
 }
 
 /** Some of the BMCs that say whose they are do not for a while. */
@@ -211,7 +281,7 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
     case 'reset':
       return [{ kind: 'reset', at, node }];
     case 'storm': {
-      const nodes = h.nodes.slice(0, Math.min(h.nodes.length - 1, h.brakeAtLeast + 1 + dice.below(2)));
+      const nodes = h.nodes.slice(0, Math.min(h.nodes.length - 1, h.storm.brakeAtLeast + 1 + dice.below(2)));
       const forStorm = 3_000 + dice.roll() * 25_000;
       return [
         { kind: 'cut', at: Math.min(at, h.quietFrom - forStorm), nodes, forMs: forStorm, everyMs: dice.roll() * 3_000 },

@@ -1,7 +1,6 @@
 import {
   brakeLimit,
   defaultFencing,
-  defaultStorm,
   drilledIdentity,
   FencingNumbers,
   type NodeRecord,
@@ -83,7 +82,7 @@ export class FleetWorld implements PlayWorld {
       now: () => time.nowMs,
       chassis,
       hosts,
-      brake: brakeLimit(history.nodes.length, { ...defaultStorm, brakeAtLeast: history.brakeAtLeast }),
+      brake: brakeLimit(history.nodes.length, history.storm),
       bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
@@ -242,7 +241,7 @@ export class FleetWorld implements PlayWorld {
       const guid = history.tellGuid.includes(name) ? this.chassis.get(name)?.guid : undefined;
       const identity: PowerIdentity = guid === undefined ? drilledIdentity({}, device, 1) : provenByGuid(device, guid);
       const node: NodeRecord = aNode(name, {
-        failureDomain: `rack-${i}`,
+        failureDomain: history.domains[name] ?? `rack-${i}`,
         hostGroup: 'service-worker',
         powerLevels: [[device]],
         powerIdentity: { [device.id]: identity },
@@ -269,14 +268,13 @@ export class FleetWorld implements PlayWorld {
   }
 
   private async inventory(life: Life): Promise<Running> {
-    const { brakeAtLeast } = this.history;
-    const capAtLeast = Math.max(defaultStorm.capAtLeast, 2 * brakeAtLeast);
+    const { storm, hung } = this.history;
     return startInventory({
       bus: this.programs.busOf(life),
       instance: life.process,
       run: this.o.run,
       initial: {
-        fencing: { ...defaultFencing, mode: 'enforce', storm: { ...defaultStorm, brakeAtLeast, capAtLeast } },
+        fencing: { ...defaultFencing, mode: 'enforce', storm, hung },
       },
     });
   }

@@ -1,7 +1,7 @@
 import type { IncidentPhase } from '#contracts';
 import type { BmcMood } from '../hands/bmc.js';
 import type { Named } from '../play.js';
-import { quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
+import { limitsOf, quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
 
 export type NamedFleet = Named<FleetHistory>;
 
@@ -317,7 +317,7 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'two die, and two more before the first two are heard again: too few are left, until those report',
     history: quietFleet('blind-by-deaths', FLEET_SEED + 16, {
       size: 6,
-      brakeAtLeast: 4,
+      storm: limitsOf(4),
       events: [
         death,
         { kind: 'death', at: DEATH_AT, node: 'n-2' },
