@@ -1,4 +1,4 @@
-import { silence, DetectionProfiles } from '#contracts';
+import { silenceTimeout, DetectionProfiles } from '#contracts';
 import { drawHistory, type History } from './history.js';
 import type { Violation } from './oracle.js';
 import { SimulatedFleet } from './simulated-fleet.js';
@@ -17,7 +17,7 @@ export interface Coverage {
   unknown: number;
   /** … too few members reported for the monitor to judge at all; */
   withoutQuorum: number;
-  /** … the fleet was in two parts for longer than x. */
+  /** … the fleet was in two parts for longer than the silence timeout. */
   split: number;
 }
 
@@ -44,7 +44,7 @@ export const isSplit = (h: History): boolean =>
       f.kind === 'cut' &&
       !f.oneWay &&
       f.networks.length === h.networks.length &&
-      f.until - f.from > silence(DetectionProfiles[h.profile]) &&
+      f.until - f.from > silenceTimeout(DetectionProfiles[h.profile]) &&
       new Set([...f.a, ...f.b].filter((n) => n >= 0)).size === h.roles.length,
   );
 

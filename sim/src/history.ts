@@ -1,4 +1,4 @@
-import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
+import { DetectionProfiles, silenceTimeout, SMALL_FLEET, type DetectionSettings } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
 import { MONITOR, type Fault } from './world.js';
 import { quickWire, type WireNumbers } from './wire.js';
@@ -47,16 +47,19 @@ export function drawHistory(seed: number, index: number, sizes?: { least: number
   // Of a large fleet each second costs as much as twenty of a small one: many short histories tell more than a few long ones.
   const isLarge = sizes !== undefined && sizes.least > SMALL_FLEET;
   const profile = dice.weighted({ lan: 6, fast: 3, wan: isLarge ? 0 : 1 });
-  const x = silence(DetectionProfiles[profile]);
+  const timeout = silenceTimeout(DetectionProfiles[profile]);
   const size = sizes ? sizes.least + dice.below(sizes.most - sizes.least + 1) : drawSize(dice, profile);
   const networks = dice.chance(0.12) ? ['management'] : ['backend', 'management'];
-  const warm = x * 1.2;
+  const warm = timeout * 1.2;
   // A few are long enough for peers to be lost, and to come back.
   const long = dice.chance(isLarge ? 0 : 0.04) ? 4 : 1;
-  const faults = drawFaults(dice, size, networks, warm, x * long);
+  const faults = drawFaults(dice, size, networks, warm, timeout * long);
   const last = Math.max(...faults.map((f) => f.from), warm);
   // By longer numbers it takes longer until something shows.
-  const longest = Math.max(x, ...faults.map((f) => (f.kind === 'numbers' ? silence(DetectionProfiles[f.profile]) : 0)));
+  const longest = Math.max(
+    timeout,
+    ...faults.map((f) => (f.kind === 'numbers' ? silenceTimeout(DetectionProfiles[f.profile]) : 0)),
+  );
   return {
     seed: dice.below(2 ** 31),
     profile,
@@ -64,7 +67,7 @@ export function drawHistory(seed: number, index: number, sizes?: { least: number
     roles: drawRoles(dice, size),
     wire: drawWire(dice, size),
     witness: dice.chance(0.7),
-    leaveGrace: x * dice.of([1, 3]),
+    leaveGrace: timeout * dice.of([1, 3]),
     faults,
     until: last + longest * (1.6 + dice.roll()) * long,
   };
@@ -95,17 +98,24 @@ function drawWire(dice: Dice, size: number): WireNumbers {
   };
 }
 
-function drawFaults(dice: Dice, size: number, networks: string[], warm: number, x: number): Fault[] {
+function drawFaults(dice: Dice, size: number, networks: string[], warm: number, timeout: number): Fault[] {
   const faults: Fault[] = [];
   const wanted = 1 + dice.below(4);
   while (faults.length < wanted) {
-    const from = warm + dice.roll() * x;
-    faults.push(...drawFault(dice, size, networks, from, from + x * 2.5 * dice.roll() ** 2, x));
+    const from = warm + dice.roll() * timeout;
+    faults.push(...drawFault(dice, size, networks, from, from + timeout * 2.5 * dice.roll() ** 2, timeout));
   }
   return faults;
 }
 
-function drawFault(dice: Dice, size: number, networks: string[], from: number, until: number, x: number): Fault[] {
+function drawFault(
+  dice: Dice,
+  size: number,
+  networks: string[],
+  from: number,
+  until: number,
+  timeout: number,
+): Fault[] {
   const node = dice.below(size);
   const all = Array.from({ length: size }, (_, i) => i);
   const lasts = { from, until };
@@ -141,7 +151,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
     })
   ) {
     case 'death':
-      return [{ kind: 'death', node, from, until: dice.chance(0.7) ? Infinity : until + 0.3 * x }];
+      return [{ kind: 'death', node, from, until: dice.chance(0.7) ? Infinity : until + 0.3 * timeout }];
     case 'rack':
       return dice.some(all, Math.ceil(size / 2)).map((n) => ({ kind: 'death', node: n, from, until: Infinity }));
     case 'isolated':
@@ -159,10 +169,10 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       const far = all.filter(() => dice.chance(0.5));
       const near = all.filter((n) => !far.includes(n));
       const joined = far.flatMap((n) =>
-        cut([n], [...near, MONITOR], false).map((f) => ({ ...f, until: until + dice.roll() * x })),
+        cut([n], [...near, MONITOR], false).map((f) => ({ ...f, until: until + dice.roll() * timeout })),
       );
       if (dice.chance(0.6)) return joined;
-      const leads = until + dice.roll() * 0.5 * x;
+      const leads = until + dice.roll() * 0.5 * timeout;
       return [...joined, { kind: 'takeover', from, until: leads, successor: dice.of(['same', 'other']) }];
     }
     case 'link':
@@ -175,7 +185,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
           [node],
           all.filter((n) => n !== node),
         ),
-        { kind: 'stall', node, from, until: Math.min(until, from + 2 * x) },
+        { kind: 'stall', node, from, until: Math.min(until, from + 2 * timeout) },
       ];
     case 'blindness':
       return cut(all, [MONITOR]);
@@ -202,7 +212,9 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
     case 'monitor-pause':
       return [{ kind: 'monitor-pause', ...lasts }];
     case 'takeover':
-      return [{ kind: 'takeover', from, until: from + dice.roll() * x, successor: dice.of(['same', 'other', 'new']) }];
+      return [
+        { kind: 'takeover', from, until: from + dice.roll() * timeout, successor: dice.of(['same', 'other', 'new']) },
+      ];
     case 'registry':
       return [{ kind: 'registry', ...lasts }];
     case 'numbers':
@@ -236,7 +248,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
         from,
         until: Infinity,
       }));
-      return [{ kind: 'death', node, from: from + (dice.roll() - 0.5) * x, until: Infinity }, ...lost];
+      return [{ kind: 'death', node, from: from + (dice.roll() - 0.5) * timeout, until: Infinity }, ...lost];
     }
     case 'clock':
       return [MONITOR, node].map((n) => ({

@@ -1,6 +1,6 @@
 import {
   DetectionProfiles,
-  silence,
+  silenceTimeout,
   SMALL_FLEET,
   type DetectionSettings,
   type Report,
@@ -63,9 +63,9 @@ const RETUNING = 4500;
  * Knows the world's truth and the rules, and nothing of the code that it judges. A node *answers* an observer when its
  * echo was delivered in time to the very process that had asked, which ran all the while.
  *
- * DOWN is said only where more than half of the observers had not been answered by it for x and told so within
- * `freshness`; its own word, its echo to the monitor, its goodbye, a monitor that has no quorum or has just begun all
- * forbid it. And it is said, within the bound, of every node that answers nobody.
+ * DOWN is said only where more than half of the observers had not been answered by it for the silence timeout and told
+ * so within `freshness`; its own word, its echo to the monitor, its goodbye, a monitor that has no quorum or has just
+ * begun all forbid it. And it is said, within the bound, of every node that answers nobody.
  */
 export class Oracle {
   readonly violations: Violation[] = [];
@@ -340,13 +340,13 @@ export class Oracle {
   }
 
   /**
-   * From the last sign of life of a node to DOWN: x and two intervals (in `lan` 4 s), or where that takes longer the
-   * misses to SUSPECT and then the monitor's own look; and the way of the reports.
+   * From the last sign of life of a node to DOWN: the silence timeout and two intervals (in `lan` 4 s), or where that
+   * takes longer the misses to SUSPECT and then the monitor's own look; and the way of the reports.
    */
   private get bound(): number {
     const { interval, suspectMisses } = this.n;
     const own = (suspectMisses + 2) * interval + OWN_LIMIT;
-    return Math.max(silence(this.n) + 2 * interval, own) + this.h.wire.report + this.n.interval / 2;
+    return Math.max(silenceTimeout(this.n) + 2 * interval, own) + this.h.wire.report + this.n.interval / 2;
   }
 
   private mustBeDead(node: number, at: number): void {
@@ -360,7 +360,7 @@ export class Oracle {
       this.violated(
         node,
         at,
-        `DOWN, yet only ${accusers.length} of ${observers.length} observers had been without its answer for x and said so`,
+        `DOWN, yet only ${accusers.length} of ${observers.length} observers had been without its answer for the silence timeout and said so`,
       );
     if (this.names.length > SMALL_FLEET) this.mustBeDeadToAll(node, at);
     const own = this.words[node];
@@ -389,13 +389,13 @@ export class Oracle {
   }
 
   /**
-   * Silent for x on every network on which it was asked, and by now on every other one; one on which it was not asked
-   * must be out for most, and for itself.
+   * Silent for the silence timeout on every network on which it was asked, and by now on every other one; one on which
+   * it was not asked must be out for most, and for itself.
    */
   private reportsDown(spoken: Spoken, target: number, out: readonly string[], at: number): boolean {
     const unasked = spoken.unasked[target] as string[];
     const answered = spoken.answered[target] as number;
-    const least = silence(this.numbersOf(spoken.node, spoken.at)) - this.slack(spoken.node, answered, spoken.at);
+    const least = silenceTimeout(this.numbersOf(spoken.node, spoken.at)) - this.slack(spoken.node, answered, spoken.at);
     return (
       spoken.mayAccuse[target] === true &&
       at - answered >= least &&
@@ -540,38 +540,38 @@ export class Oracle {
     return this.numbersOf(node, t).loopGap;
   }
 
-  /** For as long as x, what it sent to the target on this network left it, and had no answer. */
+  /** For as long as the silence timeout, what it sent to the target on this network left it, and had no answer. */
   private wasAsked(observer: number, target: number, network: string, at: number): boolean {
     const since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
     const n = this.numbersOf(observer, at);
     const asked = at - since - this.world.unsentFor(observer, target, network, since, at);
-    return asked >= silence(n) * IN_TIME - n.interval;
+    return asked >= silenceTimeout(n) * IN_TIME - n.interval;
   }
 
   /**
-   * No answer for x on those networks on which it can send, where there is one; and this process ran for long enough
-   * since to have sent and missed all the probes.
+   * No answer for the silence timeout on those networks on which it can send, where there is one; and this process ran
+   * for long enough since to have sent and missed all the probes.
    */
   private wasSilent(observer: number, target: number, mute: readonly string[], at: number): boolean {
     const standstills = this.world.standstillsOf(observer);
     let since = Math.max(this.startedAt[observer] as number, this.answeredBeside(mute, observer, target));
     for (const p of standstills) {
       if (p.until > at || p.until <= since) continue;
-      if (p.until - p.from > silence(this.numbersOf(observer, p.until))) since = p.until;
+      if (p.until - p.from > silenceTimeout(this.numbersOf(observer, p.until))) since = p.until;
     }
     let ran = at - since;
     for (const p of standstills)
       if (p.until - p.from > this.loopGapOf(observer, p.until))
         ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
-    const x = silence(this.numbersOf(observer, at));
+    const timeout = silenceTimeout(this.numbersOf(observer, at));
     const slack = this.slack(observer, since, at);
-    return at - since >= x - slack && ran >= x * IN_TIME - slack;
+    return at - since >= timeout - slack && ran >= timeout * IN_TIME - slack;
   }
 
   /**
-   * So much sooner than after x an observer may miss what it heard last at `since`. After a standstill too short to be
-   * one, the next probe follows the late one sooner; where echoes take nearly as long as they may, so does the one after
-   * it, which had to wait for the late one's.
+   * So much sooner than after the silence timeout an observer may miss what it heard last at `since`. After a
+   * standstill too short to be one, the next probe follows the late one sooner; where echoes take nearly as long as
+   * they may, so does the one after it, which had to wait for the late one's.
    */
   private slack(observer: number, since: number, at: number): number {
     const { interval } = this.numbersOf(observer, at);

@@ -1,6 +1,5 @@
 import {
   DetectionProfiles,
-  silence,
   WatchPlan,
   type DetectionSettings,
   type DetectorCondition,
@@ -133,11 +132,6 @@ export class SimulatedFleet {
   /** Those that are set now. */
   get n(): DetectionSettings {
     return this.numbers;
-  }
-
-  /** x: the silence timeout, ms. */
-  get x(): number {
-    return silence(this.n);
   }
 
   run(until = this.history.until): this {

@@ -3,7 +3,7 @@ import type { Clock } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
-import { silence } from '#contracts/settings/settings.js';
+import { silenceTimeout } from '#contracts/settings/settings.js';
 import type { AgentConfig } from './config/agent-config.js';
 import { LinkObservations } from './links/link-observation.js';
 import { ProbeSchedule } from './links/probe-schedule.js';
@@ -151,7 +151,7 @@ export class Prober {
     for (const [network, watch] of this.watches) {
       const errors = this.sendErrorsOn(network, now);
       if (errors > 0 !== this.muteOn.has(network)) this.turnMute(network, errors > 0);
-      if (watch.look(now, silence(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
+      if (watch.look(now, silenceTimeout(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
     }
     for (const { peer, network } of this.attempts.expire(now))
       if (this.membership.isLost(peer)) this.links.rejoinSent(peer, network);

@@ -3,7 +3,7 @@ import {
   BEACON_PERIOD_MS,
   DetectionProfiles,
   parseReport,
-  silence,
+  silenceTimeout,
   Subjects,
   type Beacon,
   type CurrentVerdictRequest,
@@ -202,7 +202,7 @@ export class PlayedMonitor {
     }
     const others = this.reporters.filter((n) => n !== name).length;
     const isMajority = others >= Math.floor(this.members.length / 2) + 1;
-    if (forMs >= silence(LAN) + episode.lateMs && !isReported && isMajority) return 'DOWN';
+    if (forMs >= silenceTimeout(LAN) + episode.lateMs && !isReported && isMajority) return 'DOWN';
     return forMs >= LAN.suspectMisses * LAN.interval ? 'SUSPECT' : undefined;
   }
 

@@ -5,7 +5,8 @@ import { LinkQuality } from './link-quality.js';
 
 /**
  * An echo counts while it comes within this share of the interval. Below 1, so that a probe is judged before the next
- * one goes out. Six misses then end 2.9 s after the first lost probe, 3.4 s after the last echo: more than x.
+ * one goes out. Six misses then end 2.9 s after the first lost probe, 3.4 s after the last echo: more than the silence
+ * timeout.
  */
 export const DUE_SHARE = 0.8;
 
@@ -194,8 +195,8 @@ export class LinkObservations {
 
   /**
    * The loop stood still for `gapMs`: whatever was outstanding is void, for its echo may have come and gone unread, and
-   * this observer abstains until every link has been probed and judged again. After more than x nothing that was
-   * counted before is consecutive any more.
+   * this observer abstains until every link has been probed and judged again. After more than the silence timeout
+   * nothing that was counted before is consecutive any more.
    */
   stoodStill(gapMs: number, now: number): void {
     this.byNonce.clear();

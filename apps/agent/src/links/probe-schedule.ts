@@ -32,8 +32,8 @@ export class ProbeSchedule {
    * Turns lie on a grid of the interval; `phase` (0…1) is random per process, so that agents do not beat together. Where
    * the interval changes, a link has its turn no sooner than the longest interval since its last probe after that one: a
    * probe that waits for the one before it leaves late, the next ones follow too soon, and a row of misses spans less
-   * than x. A turn that was to come no sooner than that, and before its new one, stays: however often the interval
-   * changes, nobody waits for more than two of the longest.
+   * than the silence timeout. A turn that was to come no sooner than that, and before its new one, stays: however often
+   * the interval changes, nobody waits for more than two of the longest.
    */
   set(peers: ReadonlyMap<string, readonly string[]>, interval: number, now: number, phase: number): void {
     const kept = new Map(this.slots.map((s) => [`${s.peer}\0${s.network}`, s]));

@@ -20,7 +20,7 @@ const KEY = Buffer.alloc(32, 7);
 /** Where no NATS server is: the control plane is down. */
 const NOWHERE = 'nats://127.0.0.1:9';
 
-/** x = 240 ms: what takes a minute with the default numbers takes seconds. */
+/** A silence timeout of 240 ms: what takes a minute with the default numbers takes seconds. */
 export const brisk: DetectionSettings = {
   profile: 'fast',
   interval: 60,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { decodeDatagram, peerId, type DatagramKeys } from '#contracts/wire/datagram.js';
 import { POLL_TARGETS } from '#contracts/wire/poll.js';
 import { parseReport } from '#contracts/wire/report.js';
-import { DetectionProfiles, silence } from '#contracts/settings/settings.js';
+import { DetectionProfiles, silenceTimeout } from '#contracts/settings/settings.js';
 import { parsePeerList } from '../peers/parse-peer-list.js';
 import { parsePollRequest } from '../poll/parse-poll-request.js';
 import { Datagrams } from '../wire/datagrams.js';
@@ -80,7 +80,7 @@ export function fuzzPeerList(spoil: Spoiler): boolean {
     text,
   );
   must(
-    list.detection.freshness <= silence(list.detection) - list.detection.interval,
+    list.detection.freshness <= silenceTimeout(list.detection) - list.detection.interval,
     'lets a stale report say that a node is down',
     text,
   );

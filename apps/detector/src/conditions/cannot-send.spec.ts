@@ -100,7 +100,7 @@ describe('who is not judged', () => {
     expect(look(new Map([['a', { ms: 0, told: false }]]), { passed: 0 }).conditions).toEqual([]);
   });
 
-  it('is the same alarm for one that stays SUSPECT for 10 s beyond x, until it is judged', () => {
+  it('is the same alarm for one that stays SUSPECT for 10 s beyond the silence timeout, until it is judged', () => {
     let was: UnjudgedFor = new Map();
     const at: number[] = [];
     for (let ms = 0; ms <= 20_000; ms += 1000) {

@@ -1,4 +1,4 @@
-import { BEACON_PERIOD_MS, linkClass, silence, type DetectorCondition } from '#contracts';
+import { BEACON_PERIOD_MS, linkClass, silenceTimeout, type DetectorCondition } from '#contracts';
 import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
@@ -64,7 +64,7 @@ export class ConditionBook {
       this.unjudgedFor,
       lacksQuorum(healthy.size, members.length),
       passed,
-      silence(detection),
+      silenceTimeout(detection),
     );
     this.unjudgedFor = none.unjudgedFor;
     this.muteFor = unsent.muteFor;

@@ -4,7 +4,7 @@ import { lasting } from './sight.js';
 
 /** ms for which a member has no verdict although the monitor sees: by then it is no start and no takeover. */
 export const UNJUDGED_HOLD_MS = 5_000;
-/** ms beyond x for which a member is SUSPECT although the monitor sees: by then it is no death on its way to DOWN. */
+/** ms beyond the silence timeout for which a member is SUSPECT although the monitor sees: it is no death on its way. */
 export const SUSPECT_HOLD_MS = 10_000;
 /** Begins the reason where two machines use one name, which has an alarm of its own. */
 const CONFLICT = 'CONFLICT';

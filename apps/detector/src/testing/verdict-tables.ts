@@ -1,4 +1,4 @@
-import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
+import { DetectionProfiles, silenceTimeout, type DetectionSettings } from '#contracts';
 import { tally } from '../verdicts/quorum.js';
 import { judge, unexamined } from '../verdicts/verdict.js';
 import { factsOf, many, type Said } from './target-facts.js';
@@ -54,7 +54,7 @@ function ofTheProfiles(): string[][] {
     row('`interval`, ms', (n) => n.interval),
     row('`suspectMisses`', (n) => n.suspectMisses),
     row('`misses`', (n) => n.misses),
-    row('x = `interval` × `misses`, ms', silence),
+    row('silence timeout = `interval` × `misses`, ms', silenceTimeout),
     row('`reportPeriod`, ms', (n) => n.reportPeriod),
     row('`freshness`, ms', (n) => n.freshness),
     row('`loopGap`, ms', (n) => n.loopGap),

@@ -1,4 +1,4 @@
-import { silence, type LifeObservation, type VerdictEvidence } from '#contracts';
+import { silenceTimeout, type LifeObservation, type VerdictEvidence } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
 import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
@@ -88,7 +88,7 @@ export class Examiner {
       witness: v.witness,
       witnessAt: v.witnessAt,
       freshness: n.freshness,
-      silence: silence(n),
+      silence: silenceTimeout(n),
       now: v.now,
     };
     return { facts, tally: tally(facts) };

@@ -92,7 +92,7 @@ describe('where sends fail', () => {
     },
   );
 
-  it('one that was heard there a moment ago is not DOWN by its silence on the other network before x is over', () => {
+  it('one that was heard there a moment ago is not DOWN by its silence on the other network before the silence timeout is over', () => {
     const others = all(5).slice(1);
     const [from, networks] = [4000, ['backend']];
     const cut: Fault = { kind: 'cut', from, until: Infinity, a: [0], b: [...others, MONITOR], networks, oneWay: false };

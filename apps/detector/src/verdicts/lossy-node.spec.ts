@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DetectionProfiles, silence } from '#contracts';
+import { DetectionProfiles, silenceTimeout } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aHistory, drawHistory } from '../../../../sim/src/history.js';
 import { SimulatedFleet } from '../../../../sim/src/simulated-fleet.js';
@@ -8,7 +8,7 @@ import { MONITOR, type Fault } from '../../../../sim/src/world.js';
 const FROM = 8000;
 const LASTS = 300_000;
 const BOTH = ['backend', 'management'];
-const X = silence(DetectionProfiles.lan);
+const X = silenceTimeout(DetectionProfiles.lan);
 
 const lossy = (share: number, until = FROM + LASTS, from = FROM): Fault => ({
   kind: 'lossy',
@@ -40,7 +40,7 @@ describe('a node that loses most of what it sends', () => {
     }
   });
 
-  it('is UP within a minute and x after the loss has ended, and not before', () => {
+  it('is UP within a minute and the silence timeout after the loss has ended, and not before', () => {
     const f = after(5, 3, FROM + 60_000, [lossy(0.8, FROM + 60_000)]);
     expect(f.verdictOf('n0')).toBe('DEGRADED');
     f.run(FROM + 120_000 + X + 1000);

@@ -267,14 +267,14 @@ describe('a verdict holds', () => {
     expect(verdict(factsOf(many(4, 'hears')), suspect)).toBe('UP');
   });
 
-  it('DEGRADED for a quarter of x at most when nothing shows any more that it lives', () => {
+  it('DEGRADED for a quarter of the silence timeout at most when nothing shows any more that it lives', () => {
     const heard = factsOf(many(4, 'hears-management'), { ownFresh: true });
     const was = judge(degraded, heard, tally(heard), 600_000);
     const missed = (now: number): string => verdict(factsOf(many(4, 'suspects'), { now }), was);
     expect([missed(heard.silence / 4 - 1), missed(heard.silence / 4)]).toEqual(['DEGRADED', 'SUSPECT']);
   });
 
-  it('DEGRADED while most report it down and somebody hears it, for 2 x at most, and not when nobody does', () => {
+  it('DEGRADED while most report it down and somebody hears it, for twice the silence timeout at most, and not when nobody does', () => {
     const reported = factsOf([...many(3, 'accuses'), 'hears']);
     const at = (now: number, was: Judgement, f = reported): Judgement => judge(was, { ...f, now }, tally(f), 600_000);
     const heard = at(0, degraded);
@@ -283,7 +283,7 @@ describe('a verdict holds', () => {
     expect(at(1, heard, factsOf(many(4, 'accuses'))).verdict).toBe('DOWN');
   });
 
-  it('DEGRADED by most observers, until most of those who speak of it there are answered for x', () => {
+  it('DEGRADED by most observers, until most of those who speak of it there are answered for the silence timeout', () => {
     const alive = { ownFresh: true };
     expect(verdict(factsOf(many(4, 'hears-management'), alive))).toBe('DEGRADED');
     expect(verdict(factsOf(['hears-management', 'hears-management', 'hears', 'hears'], alive))).toBe('UP');

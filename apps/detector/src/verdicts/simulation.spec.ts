@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
+import { DetectionProfiles, silenceTimeout, SMALL_FLEET, type DetectionSettings } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { simulateDetection } from '../../../../sim/src/detect.js';
 import { aHistory, type History } from '../../../../sim/src/history.js';
@@ -57,14 +57,14 @@ describe('a fleet in virtual time', () => {
     expect(pollDecisions).toBeGreaterThanOrEqual(histories / 4);
   });
 
-  it('calls a dead node DOWN within x + 1 s of its death, and no other, at any size and any phase', () => {
+  it('calls a dead node DOWN within the silence timeout and 1 s of its death, and no other, at any size and any phase', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 3, max: 10 }),
         fc.integer(),
         fc.integer({ min: 6000, max: 8000 }),
         (count, seed, at) => {
-          const f = after(count, seed, at + silence(DetectionProfiles.lan) + 1000, [death(0, at)]);
+          const f = after(count, seed, at + silenceTimeout(DetectionProfiles.lan) + 1000, [death(0, at)]);
           expect(f.verdictOf('n0')).toBe('DOWN');
           expect(new Set(downs(f))).toEqual(new Set(['n0']));
           expect(f.verdicts.find((v) => v.verdict === 'DOWN')!.at).toBeGreaterThanOrEqual(at + f.n.freshness);
@@ -75,7 +75,7 @@ describe('a fleet in virtual time', () => {
   });
 
   it.each(profiles)('fences nobody in a split 2+2, 3+3, or 3+2 seen from the small side (%s)', (profile) => {
-    const long = 8000 + 10 * silence(DetectionProfiles[profile]);
+    const long = 8000 + 10 * silenceTimeout(DetectionProfiles[profile]);
     for (const seed of [1, 2]) {
       expect(downs(after(4, seed, long, [cut([0, 1], [2, 3], 8000)], { profile }))).toEqual([]);
       expect(downs(after(6, seed, long, [cut([0, 1, 2], [3, 4, 5], 8000)], { profile }))).toEqual([]);
@@ -85,7 +85,7 @@ describe('a fleet in virtual time', () => {
     }
   });
 
-  it('reports nobody down before x where the numbers became shorter just now and answers take nearly as long as they may', () => {
+  it('reports nobody down before the silence timeout where the numbers became shorter just now and answers take nearly as long as they may', () => {
     const wire = { ...quickWire, loss: 0.3, delay: 150 };
     for (const at of [5200, 5600])
       for (let seed = 1; seed <= 50; seed++)

@@ -31,9 +31,9 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 /**
  * The next judgement. With hysteresis: who was DOWN stays so until there is a sign of life, but no longer than enough
  * others report and most observers miss it: observers that restart do not take it back, evidence that is gone does.
- * Who was SUSPECT stays so until all are answered at once, or most do not miss it for x; a network that was silent until
- * most are answered there for x. Who is DEGRADED is no suspect at once: a node that loses most of what it sends stays
- * DEGRADED, instead of being lost and found with each datagram.
+ * Who was SUSPECT stays so until all are answered at once, or most do not miss it for the silence timeout; a network
+ * that was silent until most are answered there for as long. Who is DEGRADED is no suspect at once: a node that loses
+ * most of what it sends stays DEGRADED, instead of being lost and found with each datagram.
  */
 export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
   const life = f.ownFresh || f.ownProbe === 'echo' || t.hears > 0;

@@ -33,19 +33,21 @@ const lasts = (since: number | undefined, ms: number, f: TargetFacts): boolean =
 
 /**
  * Of a node that was DEGRADED: nobody hears it, for longer than between two datagrams of which few arrive, or most have
- * missed it on every network for 2 x, which is no chance. A quarter of x is short enough for a death to be told by its rules.
+ * missed it on every network for twice the silence timeout, which is no chance. A quarter of it is short enough for a
+ * death to be told by its rules.
  */
 export const isSuspectedForLong = (s: Standing, f: TargetFacts): boolean =>
   s.lived === undefined || lasts(s.lived, f.silence / 4, f) || lasts(s.suspected, 2 * f.silence, f);
 
 /**
- * Of a node that was DEGRADED: somebody hears it, and most have not missed it for 2 x yet. Of one that loses four of five
- * datagrams most may miss six in a row at the same moment; of one that is dead nobody hears any.
+ * Of a node that was DEGRADED: somebody hears it, and most have not missed it for twice the silence timeout yet. Of one
+ * that loses four of five datagrams most may miss six in a row at the same moment; of one that is dead nobody hears
+ * any.
  */
 export const isHeardInMoments = (s: Standing, f: TargetFacts, t: Tally): boolean =>
   t.hears > 0 && !lasts(s.suspected, 2 * f.silence, f);
 
-/** Networks on which most have had answers for x. */
+/** Networks on which most have had answers for the silence timeout. */
 const isAnswered = (network: string, s: Standing, f: TargetFacts): boolean => lasts(s.answered[network], f.silence, f);
 
 /** Of those on which it was silent: where it still counts as silent. */
@@ -53,8 +55,8 @@ export const stillSilent = (held: readonly string[], s: Standing, f: TargetFacts
   held.filter((network) => !isAnswered(network, s, f));
 
 /**
- * A suspect that lives is one no more as soon as everybody is answered at once, or most have not missed it for x. Then
- * it is heard with gaps on the networks that this returns.
+ * A suspect that lives is one no more as soon as everybody is answered at once, or most have not missed it for the
+ * silence timeout. Then it is heard with gaps on the networks that this returns.
  * @returns undefined: it stays a suspect
  */
 export function gapsAfterSuspicion(s: Standing, f: TargetFacts, t: Tally): string[] | undefined {

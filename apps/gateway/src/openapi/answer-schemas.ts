@@ -907,7 +907,7 @@ export const namedSchemas: Record<string, Schema> = {
   },
   DetectionSettings: {
     description:
-      'Numbers of detection. All ms. x = interval × misses is the silence timeout: after it an observer reports a node down.',
+      'Numbers of detection. All ms. `interval` × `misses` is the silence timeout: after it an observer reports a node down.',
     type: 'object',
     properties: {
       profile: {
@@ -934,12 +934,12 @@ export const namedSchemas: Record<string, Schema> = {
       reportPeriod: {
         type: 'number',
         description:
-          'Between two reports of an agent. At most a third of the silence: a lost report is none yet. Unit: ms.',
+          'Between two reports of an agent. At most a third of the silence timeout: a lost report is none yet. Unit: ms.',
       },
       freshness: {
         type: 'number',
         description:
-          'A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a fresh one. Unit: ms.',
+          'A report older than this is no evidence. At most the silence timeout less `interval`: else a stale one could pass for a fresh one. Unit: ms.',
       },
       loopGap: {
         type: 'number',

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   checkDetection,
   drilledIdentity,
-  silence,
+  silenceTimeout,
   Subjects,
   type Beacon,
   type Clock,
@@ -150,7 +150,7 @@ export class FakeFleet {
       this.silent.add(node);
       this.running.delete(node);
     }
-    await pause(silence(specDetection));
+    await pause(silenceTimeout(specDetection));
   }
 
   /** Another boot, nothing runs; the detector says UP. */

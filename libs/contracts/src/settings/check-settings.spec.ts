@@ -117,9 +117,18 @@ describe('settings are refused as one set', () => {
     [{ detection: { profile: 'warp' } }, 'detection.profile must be one of lan, fast, wan'],
     [{ detection: { beat: 1 } }, 'detection.beat is not a setting'],
     [{ detection: { misses: 3 } }, 'freshness (2500) must be at most'],
-    [{ detection: { freshness: 2501 } }, 'detection: freshness (2501) must be at most x − interval (2500)'],
-    [{ detection: { profile: 'fast', freshness: 2500 } }, 'freshness (2500) must be at most x − interval (1250)'],
-    [{ detection: { reportPeriod: 1001 } }, 'reportPeriod (1001) must be at most x / 3 (1000)'],
+    [
+      { detection: { freshness: 2501 } },
+      'detection: freshness (2501) must be at most the silence timeout − interval (2500)',
+    ],
+    [
+      { detection: { profile: 'fast', freshness: 2500 } },
+      'freshness (2500) must be at most the silence timeout − interval (1250)',
+    ],
+    [
+      { detection: { reportPeriod: 1001 } },
+      'reportPeriod (1001) must be at most a third of the silence timeout (1000)',
+    ],
     [{ degraded: { policy: 'reboot' } }, 'degraded.policy must be alarm or drain or down'],
     [{ degraded: { after: -1 } }, 'degraded.after must be a whole number of ms from 0 to'],
     [{ degraded: { since: 1 } }, 'degraded.since is not a setting'],

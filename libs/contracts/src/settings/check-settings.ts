@@ -11,7 +11,7 @@ import {
   defaultSettings,
   DetectionProfiles,
   readStorm,
-  silence,
+  silenceTimeout,
   type AnsibleSettings,
   type ClusterSettings,
   type DetectionSettings,
@@ -117,8 +117,8 @@ function detectionFaults(d: DetectionSettings): string[] {
   if (loopGap < LEAST_LOOP_GAP) faults.push(`loopGap (${loopGap}) must be at least ${LEAST_LOOP_GAP} ms`);
   // Else an agent that stood still for several probes reports everybody down.
   if (loopGap > interval) faults.push(`loopGap (${loopGap}) must be at most the interval (${interval})`);
-  if (silence(d) > LONGEST_SILENCE)
-    faults.push(`interval × misses (${silence(d)}) must be at most ${LONGEST_SILENCE} ms`);
+  if (silenceTimeout(d) > LONGEST_SILENCE)
+    faults.push(`interval × misses (${silenceTimeout(d)}) must be at most ${LONGEST_SILENCE} ms`);
   return faults;
 }
 

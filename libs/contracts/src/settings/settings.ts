@@ -1,7 +1,7 @@
 import { MusterError } from '../errors/errors.js';
 import type { HostGroup } from './host-group.js';
 
-/** Numbers of detection. All ms. x = interval × misses is the silence timeout: after it an observer reports a node down. */
+/** Numbers of detection. All ms. `interval` × `misses` is the silence timeout: after it an observer reports a node down. */
 export interface DetectionSettings {
   /** Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses). */
   profile: 'lan' | 'fast' | 'wan';
@@ -14,11 +14,11 @@ export interface DetectionSettings {
   misses: number;
   /** Consecutive misses for SUSPECT, with which poll, own probe and the read of the BMC begin. @unit probes */
   suspectMisses: number;
-  /** Between two reports of an agent. At most a third of the silence: a lost report is none yet. @unit ms */
+  /** Between two reports of an agent. At most a third of the silence timeout: a lost report is none yet. @unit ms */
   reportPeriod: number;
   /**
-   * A report older than this is no evidence. At most the silence less `interval`: else a stale one could pass for a
-   * fresh one. @unit ms
+   * A report older than this is no evidence. At most the silence timeout less `interval`: else a stale one could pass
+   * for a fresh one. @unit ms
    */
   freshness: number;
   /**
@@ -58,19 +58,20 @@ export const DetectionProfiles: Record<DetectionSettings['profile'], DetectionSe
   },
 };
 
-/** x: the silence timeout, ms: after it an observer reports a node down. */
-export const silence = (d: DetectionSettings): number => d.interval * d.misses;
+/** The silence timeout, ms: after it an observer reports a node down. */
+export const silenceTimeout = (d: DetectionSettings): number => d.interval * d.misses;
 
 /** Refuses numbers with which a stale report could pass for a fresh one. */
 export function checkDetection(d: DetectionSettings): DetectionSettings {
-  const x = silence(d);
+  const timeout = silenceTimeout(d);
   const wrong: string[] = [];
   for (const [name, value] of Object.entries(d))
     if (name !== 'profile' && !(Number.isInteger(value) && (value as number) > 0))
       wrong.push(`${name} must be a positive whole number of ms or probes`);
-  if (d.freshness > x - d.interval)
-    wrong.push(`freshness (${d.freshness}) must be at most x − interval (${x - d.interval})`);
-  if (d.reportPeriod > x / 3) wrong.push(`reportPeriod (${d.reportPeriod}) must be at most x / 3 (${x / 3})`);
+  if (d.freshness > timeout - d.interval)
+    wrong.push(`freshness (${d.freshness}) must be at most the silence timeout − interval (${timeout - d.interval})`);
+  if (d.reportPeriod > timeout / 3)
+    wrong.push(`reportPeriod (${d.reportPeriod}) must be at most a third of the silence timeout (${timeout / 3})`);
   if (d.suspectMisses >= d.misses) wrong.push('suspectMisses must be lower than misses');
   if (wrong.length > 0) throw new MusterError('SETTINGS_INVALID', `detection: ${wrong.join('; ')}`);
   return d;

@@ -3,7 +3,7 @@ import {
   isLifeSignWaived,
   isPaused,
   pauseEnd,
-  silence,
+  silenceTimeout,
   type ClusterSettings,
   type GateCode,
   type GateResult,
@@ -97,7 +97,7 @@ export interface LifeSign {
 export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportAgeMs' | 'node'>): LifeSign {
   const { settings, verdict: v } = f;
   if (settings === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
-  const x = silence(settings.detection);
+  const x = silenceTimeout(settings.detection);
   const reportAge = Math.min(f.ownReportAgeMs ?? Infinity, v?.evidence.ownReportAgeMs ?? Infinity);
   if (reportAge <= x - settings.detection.interval)
     return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };

@@ -41,7 +41,7 @@ export const contracts: readonly Mutant[] = [
     name: 'freshness may be longer than the silence timeout',
     file: 'libs/contracts/src/settings/settings.ts',
     symbol: 'checkDetection',
-    operation: { replace: 'd.freshness > x - d.interval', with: 'd.freshness > 10 * x' },
+    operation: { replace: 'd.freshness > timeout - d.interval', with: 'd.freshness > 10 * x' },
     specs: ['libs/contracts/src/settings/check-settings.spec.ts'],
   },
   {
@@ -69,7 +69,7 @@ export const contracts: readonly Mutant[] = [
     name: 'the silence timeout is longer than anybody waits',
     file: 'libs/contracts/src/settings/check-settings.ts',
     symbol: 'detectionFaults',
-    operation: { replace: 'silence(d) > LONGEST_SILENCE', with: 'silence(d) < 0' },
+    operation: { replace: 'silenceTimeout(d) > LONGEST_SILENCE', with: 'silenceTimeout(d) < 0' },
     specs: ['libs/contracts/src/settings/check-settings.spec.ts'],
   },
   {

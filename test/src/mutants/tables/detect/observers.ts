@@ -250,7 +250,7 @@ export const observers: readonly Mutant[] = [
     name: 'a network counts as out before what was heard there is older than x',
     file: 'apps/detector/src/observers/network-outages.ts',
     symbol: 'NetworkOutages.lasting',
-    operation: { replace: 'silence(n)', with: '0' },
+    operation: { replace: 'silenceTimeout(n)', with: '0' },
     specs: ['apps/detector/src/verdicts/failing-sends.spec.ts'],
   },
 ];
