@@ -12,6 +12,8 @@ export interface AlarmWorld {
   openIncidents: () => readonly IncidentRecord[];
   node: (node: string) => NodeRecord | undefined;
   workload: (workload: string) => WorkloadRecord | undefined;
+  /** By a drain, or for a job that empties it first. */
+  isBeingEmptied: (node: string) => boolean;
   workloadsOf: (node: string) => readonly WorkloadRecord[];
   lacksQuorum: () => boolean;
   /** Storms that stand. */
@@ -78,7 +80,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'peer-list': never,
   'power-place': never,
   'power-identity': notJudged,
-  'drain-stuck': (node, w) => w.node(node)?.cordon?.drain === true && w.workloadsOf(node).length > 0,
+  'drain-stuck': (node, w) => w.isBeingEmptied(node) && w.workloadsOf(node).length > 0,
   'webhook-failing': never,
   'link-down': never,
   'partly-heard': isSilent,

@@ -9,6 +9,7 @@ import {
   type ClusterSettings,
   type IncidentPhase,
   type IncidentRecord,
+  type JobRecord,
   type NodeRecord,
   type Permits,
   type PlanItem,
@@ -367,8 +368,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** @param names told of each obstacle that stands */
   private unsettled(names: (obstacle: Obstacle) => void): [FleetRule, string][] {
     const found: [FleetRule, string][] = [];
-    for (const job of this.openJobs())
-      found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
+    for (const job of this.openJobs()) {
+      const obstacle = this.cannotLeave(job);
+      if (obstacle !== undefined) names(obstacle);
+      else found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
+    }
     for (const [node, hold] of Object.entries(this.reservations?.held ?? {})) {
       const job = hold.job === undefined ? undefined : this.jobs.get(hold.job);
       if (hold.job !== undefined && job === undefined)
@@ -403,11 +407,24 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
     node: (node) => this.records.nodes.get(node),
     workload: (workload) => this.records.workloads.get(workload),
+    isBeingEmptied: (node) =>
+      this.records.nodes.get(node)?.cordon?.drain === true ||
+      this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
     workloadsOf: (node) => [...this.records.workloads.values()].filter((w) => w.assignment?.node === node),
     lacksQuorum: () => this.f.blind() !== undefined,
     storms: () => this.stormIds.length,
     isAnew: () => this.anew.size > 0,
   };
+
+  /** What stands against a workload that has to leave before the job begins. */
+  private cannotLeave(job: JobRecord): Obstacle | undefined {
+    for (const name of job.moving ?? []) {
+      const w = this.records.workloads.get(name);
+      const obstacle = w && this.obstacleOf(w);
+      if (obstacle !== undefined) return { name: obstacle, subject: name, node: w?.assignment?.node };
+    }
+    return undefined;
+  }
 
   private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
     if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;
