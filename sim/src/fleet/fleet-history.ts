@@ -2,6 +2,7 @@ import {
   defaultFencing,
   defaultStorm,
   type FencingSettings,
+  type GateCode,
   type IncidentPhase,
   type JobKind,
   type StormLimits,
@@ -56,8 +57,8 @@ export type FleetEvent = At &
     /** What it sends reaches NATS when that is over, also what it has given up since. */
     | { kind: 'held-up'; process: string; forMs: number; silentMs: number }
     | { kind: 'order'; order: Order }
-    /** So long after the incident of a node is first in that phase. */
-    | { kind: 'after'; phase: IncidentPhase; node: string; inMs: number; does: FleetEvent }
+    /** So long after the incident of a node is first in that phase; with a gate: is first held by it. */
+    | { kind: 'after'; phase: IncidentPhase; gate?: GateCode; node: string; inMs: number; does: FleetEvent }
   );
 
 /** Everything that a run follows from. */
@@ -174,10 +175,12 @@ function drawLimits(dice: Dice, h: FleetHistory): void {
       h.domains = Object.fromEntries(rack.map((n) => [n, 'rack']));
       h.storm = limitsOf(5);
       for (const n of rack) h.events.push({ kind: 'death', at: at + dice.roll() * 20_000, node: n });
+      if (dice.chance(0.5)) h.events.push(...rack.map((n) => letGo(dice, n, 'DOMAIN')));
       break;
     }
     case 'cap':
       h.storm = { ...h.storm, capAtLeast: 1, capShare: 0 };
+      if (dice.chance(0.5)) h.events.push(...h.nodes.map((n) => letGo(dice, n, 'CAP')));
       break;
     case 'flaps': {
       h.storm = { ...h.storm, flaps: 1 };
@@ -185,15 +188,18 @@ function drawLimits(dice: Dice, h: FleetHistory): void {
       const again: FleetEvent = { kind: 'death', at: 0, node };
       h.events.push({ kind: 'death', at: BEGUN_MS + dice.roll() * 10_000, node });
       h.events.push({ kind: 'after', at: 0, phase: 'closed', node, inMs: 1_000 + dice.roll() * 5_000, does: again });
+      if (dice.chance(0.5)) h.events.push(letGo(dice, node, 'FLAPPING'));
       break;
     }
     case 'none':
+      if (dice.chance(0.1)) h.events.push(...h.nodes.map((n) => letGo(dice, n, 'BRAKE')));
   }
-  // A person lets one go that a gate holds.
-  const order: Order = { what: 'release', node };
-  const inMs = 500 + dice.roll() * 4_000;
-  if (dice.chance(0.4))
-    h.events.push({ kind: 'after', at: 0, phase: 'suppressed', node, inMs, does: { kind: 'order', at: 0, order } });
+}
+
+/** A person lets a node go that a gate holds. */
+function letGo(dice: Dice, node: string, gate: GateCode): FleetEvent {
+  const does: FleetEvent = { kind: 'order', at: 0, order: { what: 'release', node } };
+  return { kind: 'after', at: 0, phase: 'suppressed', gate, node, inMs: 500 + dice.roll() * 4_000, does };
 }
 
 /** What the conductor was writing about a death reaches NATS once another one has gone on with it. */

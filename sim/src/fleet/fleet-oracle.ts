@@ -7,6 +7,7 @@ import {
   SETTINGS_KEY,
   type AlarmRecord,
   type ClusterSettings,
+  type GateCode,
   type IncidentPhase,
   type IncidentRecord,
   type JobRecord,
@@ -53,7 +54,7 @@ export interface FleetOracleParts extends HandsOracleParts {
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
   /** The incident of a node is in this phase. */
-  phase: (phase: IncidentPhase, node: string) => void;
+  phase: (phase: IncidentPhase, node: string, gate: GateCode | undefined) => void;
 }
 
 /** Something that stands against a workload, or the incident of a node. */
@@ -300,9 +301,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     this.probe(i.phase === 'suppressed' ? `stopped by ${i.gate ?? 'no gate'}` : `incident ${i.phase}`);
     if (before?.id === i.id && before.phase === 'suppressed' && i.phase === 'fencing')
       this.probe(`past ${before.gate ?? 'no gate'}`);
+    if (before?.id === i.id && before.phase !== 'fencing' && i.phase === 'fencing')
+      for (const gate of i.released?.gates ?? []) this.probe(`released past ${gate}`);
     if (before?.phase === 'recovering' && before.id !== i.id) this.probe('another incident during a recovery');
     this.judgeIntents(node, i, before?.id === i.id ? before.commands.length : 0);
-    this.f.phase(i.phase, node);
+    this.f.phase(i.phase, node, i.phase === 'suppressed' ? i.gate : undefined);
   }
 
   private judgeOnTold(node: string, i: IncidentRecord, before: IncidentRecord | undefined): void {

@@ -91,7 +91,10 @@ export class FleetWorld implements PlayWorld {
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;
       },
-      phase: (phase, node) => this.reached(`${phase} ${node}`),
+      phase: (phase, node, gate) => {
+        this.reached(`${phase} ${node}`);
+        if (gate !== undefined) this.reached(`${phase} ${node} ${gate}`);
+      },
     });
     const { oracle } = this;
     this.points = new CrashPoints(this.planOf(o.plan ?? nobodyCrashes), o.reached);
@@ -375,7 +378,7 @@ export class FleetWorld implements PlayWorld {
         this.operator.order(e.order);
         return;
       case 'after': {
-        const what = `${e.phase} ${e.node}`;
+        const what = e.gate === undefined ? `${e.phase} ${e.node}` : `${e.phase} ${e.node} ${e.gate}`;
         const then = (): void => later(e.inMs, `after ${e.phase}`, () => this.happen(e.does));
         this.awaited.set(what, [...(this.awaited.get(what) ?? []), then]);
       }
