@@ -5,6 +5,9 @@ export type AgeMs = number & { readonly clock: 'monotonic' };
 
 export const ageMs = (ms: number): AgeMs => ms as AgeMs;
 
+/** A reading of the clock that goes only while a detector is heard that sees the fleet, ms. */
+export type SightedMs = number & { readonly clock: 'sighted' };
+
 /**
  * Conditions whose ages matter to a decision: those that hold as of now, and those of which that cannot be said now. The
  * age of one that holds begins where it is new. One that nobody can speak of goes on, where it has begun. Every other is

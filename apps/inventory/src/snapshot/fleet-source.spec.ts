@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
+import { BEACON_FRESH_MS } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
-import { aNode } from '../testing/records.js';
+import { aBeacon, aNode } from '../testing/records.js';
 import { FleetSource } from './fleet-source.js';
 
 it('shows what stood in the store at its moment, and nothing that came later', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore, store.reports);
+  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
   const fleet = fleets.now();
   store.nodes.set('n-1', aNode('n-1', { state: 'Disappeared' }));
   store.nodes.set('n-2', aNode('n-2'));
@@ -20,7 +21,7 @@ it('shows what stood in the store at its moment, and nothing that came later', (
 it('copies nothing: between two changes every snapshot has the same records', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore, store.reports);
+  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
   const before = fleets.now();
   store.jobs.set('j', { id: 'j' } as never);
   expect(fleets.now().nodes).toBe(before.nodes);
@@ -35,7 +36,41 @@ it('shows what was read in the place of what its view shows', async () => {
     ...store,
     nodes: { view: store.nodes.view, bucket: { get: async () => Promise.resolve(undefined) } },
   };
-  const fleet = await new FleetSource(behind as never, store.reports).read({ nodes: ['n-1'] });
+  const fleet = await new FleetSource(behind as never, store.reports, store.detector).read({ nodes: ['n-1'] });
   expect(fleet.nodes.list.map((e) => e.key)).toEqual(['n-2']);
   expect(fleet.nodes.get('n-1')).toBeUndefined();
+});
+
+it('has what the detector had said of itself by then, and for how long it is silent', () => {
+  const store = new MemoryStore();
+  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const unheard = fleets.now().detector;
+  expect(unheard).toMatchObject({ beacon: undefined, silentFor: 0, fresh: false, sighted: false, sightedMs: 0 });
+  store.clock.now = 5_000;
+  expect(fleets.now().detector.silentFor).toBe(5_000);
+  store.detector.hear(JSON.stringify(aBeacon({ seq: 1 })));
+  const heard = fleets.now().detector;
+  store.clock.now = 6_000;
+  store.detector.hear(JSON.stringify(aBeacon({ seq: 2 })));
+  expect(heard).toMatchObject({ beacon: { seq: 1 }, silentFor: 0, fresh: true, sighted: true, settled: false });
+  expect(fleets.now().detector).toMatchObject({ beacon: { seq: 2 }, settled: true, sightedMs: 1_000 });
+  store.clock.now = 6_000 + BEACON_FRESH_MS;
+  expect(fleets.now().detector).toMatchObject({
+    beacon: { seq: 2 },
+    silentFor: BEACON_FRESH_MS,
+    fresh: false,
+    sighted: false,
+    sightedMs: 1_000,
+  });
+  expect(unheard.beacon).toBeUndefined();
+});
+
+it('tells of the end of a blindness by missing reports', () => {
+  const store = new MemoryStore();
+  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const blind = { sighted: false, blindBy: 'reports' } as const;
+  store.detector.hear(JSON.stringify(aBeacon({ seq: 1, ...blind })));
+  expect(fleets.now().detector).toMatchObject({ fresh: true, sighted: false, blindnessEnded: undefined });
+  store.detector.hear(JSON.stringify(aBeacon({ seq: 2 })));
+  expect(fleets.now().detector.blindnessEnded).toEqual({ epoch: 1, seq: 2 });
 });

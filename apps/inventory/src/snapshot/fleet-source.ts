@@ -3,7 +3,9 @@ import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
 import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
-import type { Answers, Fleet, Reading } from './fleet.js';
+import { DetectorView } from '../verdicts/detector-view.js';
+import { ageMs, type SightedMs } from './ages.js';
+import type { Answers, DetectorNow, Fleet, Reading } from './fleet.js';
 import { Records } from './records.js';
 
 const NO_ANSWERS: Answers = { leases: new Map() };
@@ -17,6 +19,7 @@ export class FleetSource {
   constructor(
     private readonly store: InventoryStore,
     private readonly reports: ReportsView,
+    private readonly detector: DetectorView,
   ) {}
 
   /** As the views show it now. */
@@ -33,6 +36,7 @@ export class FleetSource {
       leases: this.of(store.leases),
       settings,
       reports: this.reports.freshByNode(settings.detection.freshness),
+      detector: this.detectorNow(),
       live: store.live,
       wallMs: store.clock.wallMs(),
       answers,
@@ -64,6 +68,12 @@ export class FleetSource {
       incidents: fleet.incidents.with(incidents),
       reservations: fleet.reservations.with(reservations),
     };
+  }
+
+  private detectorNow(): DetectorNow {
+    const { beacon, fresh, sighted, settled, blindnessEnded, silentMs, sightedMs } = this.detector;
+    const silentFor = ageMs(silentMs);
+    return { beacon, silentFor, fresh, sighted, settled, blindnessEnded, sightedMs: sightedMs as SightedMs };
   }
 
   private of<T>({ view }: Table<T>): Records<T> {

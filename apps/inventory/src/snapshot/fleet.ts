@@ -1,6 +1,7 @@
 import type { EventStorage, LeaseRecord } from '#bus';
 import type {
   AlarmRecord,
+  Beacon,
   ClusterSettings,
   IncidentRecord,
   JobRecord,
@@ -9,6 +10,7 @@ import type {
   Reservations,
   WorkloadRecord,
 } from '#contracts';
+import type { AgeMs, SightedMs } from './ages.js';
 import type { Records } from './records.js';
 
 /**
@@ -28,12 +30,30 @@ export interface Fleet {
   readonly settings: ClusterSettings;
   /** Node → its own last report, where that is fresh. */
   readonly reports: ReadonlyMap<string, Report>;
+  readonly detector: DetectorNow;
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
   /** Time of day, ms: for what a person gave as such. Never a measure of an age. */
   readonly wallMs: number;
   /** What was asked for besides; of what was not asked nothing is known. */
   readonly answers: Answers;
+}
+
+/** What the active detector has said of itself. */
+export interface DetectorNow {
+  /** The last one, however old; undefined: none was heard. */
+  readonly beacon: Beacon | undefined;
+  /** Without one: since the last, or since this process listens. */
+  readonly silentFor: AgeMs;
+  /** It counts: without a fresh one every verdict is UNKNOWN. */
+  readonly fresh: boolean;
+  /** Fresh, and it hears enough of the fleet to judge. */
+  readonly sighted: boolean;
+  /** Sighted, and for long enough that it has judged everyone. */
+  readonly settled: boolean;
+  /** The last end of a blindness that missing reports made, where it was a moment ago. */
+  readonly blindnessEnded: Pick<Beacon, 'epoch' | 'seq'> | undefined;
+  readonly sightedMs: SightedMs;
 }
 
 /** What no view shows. */

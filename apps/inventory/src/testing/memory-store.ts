@@ -12,6 +12,7 @@ import {
 } from '#contracts';
 import type { ServiceContext } from '#service';
 import { ReportsView } from '../reports/reports-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 
 /** One bucket in memory, with a view that follows at once. */
@@ -103,6 +104,8 @@ export class MemoryStore {
   };
   /** What agents have said, by `hear`. */
   readonly reports = new ReportsView({ clock: this.clock } as unknown as ServiceContext);
+  /** What the detector has said, by `hear`. */
+  readonly detector = new DetectorView({ clock: this.clock } as unknown as ServiceContext);
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
   readonly clusterSettings = defaultSettings('spec');
   /** Kinds of what was told, in their order. */

@@ -26,7 +26,7 @@ export function planExecutor(
   o: { operations?: Pick<OperationsService, 'carryOut'>; edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
-  const fleets = new FleetSource(inventory, store.reports);
+  const fleets = new FleetSource(inventory, store.reports, store.detector);
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);

@@ -1,5 +1,6 @@
 import {
   defaultSettings,
+  type Beacon,
   type ClusterSettings,
   type NodeRecord,
   type OwnProbe,
@@ -43,6 +44,17 @@ export const aReport = (node: string, o: Partial<Report> = {}): Report => ({
   ...{ v: 1, node, bootId: `boot-${node}`, epoch: 1, seq: 1 },
   ...{ listVersion: 1, networks: ['management', 'backend'], peers: [] },
   health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
+  ...o,
+});
+
+export const aBeacon = (o: Partial<Beacon> = {}): Beacon => ({
+  epoch: 1,
+  seq: 1,
+  instance: 'detector-1',
+  sighted: true,
+  members: 3,
+  sightedReporters: 3,
+  notUp: {},
   ...o,
 });
 

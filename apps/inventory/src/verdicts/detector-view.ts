@@ -43,6 +43,11 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return this.last && this.context.clock.monotonicMs() - this.last.heardAt;
   }
 
+  /** ms without a beacon: since the last, or since this process listens. */
+  get silentMs(): number {
+    return this.ageMs ?? this.context.clock.monotonicMs() - this.listensSince;
+  }
+
   get fresh(): boolean {
     const age = this.ageMs;
     return age !== undefined && age < BEACON_FRESH_MS;
@@ -87,7 +92,8 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  private hear(text: string): void {
+  /** A beacon as it came. */
+  hear(text: string): void {
     let beacon: Beacon;
     try {
       beacon = JSON.parse(text) as Beacon;
