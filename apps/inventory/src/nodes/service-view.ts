@@ -1,19 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  isOpenIncident,
-  outRemedy,
-  type NodeRecord,
-  type NodeView,
-  type OutReason,
-  type WorkerRecord,
-} from '#contracts';
+import { outRemedy, type NodeRecord, type NodeView, type OutReason, type WorkerRecord } from '#contracts';
 import type { Entry } from '#bus';
-import { networksDown } from '#domain/verdict/networks-out.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { avoidedBecause } from './degraded-policy.js';
-import { outReasons } from './in-service.js';
-import { powerDrivers } from './node-rules.js';
+import { missingOf, serviceReasons, type Offers } from './service-reasons.js';
 import { shownNode } from './shown-node.js';
 
 /** What a view has beyond the record. */
@@ -61,25 +51,15 @@ export class ServiceView {
   look(): Look {
     const { store } = this;
     const { held } = store;
-    const { gap } = store;
-    const detectorSighted = this.detector.sighted;
-    const offers = this.offers();
-    // Who offers what is not known then: the gap alone keeps every node out.
-    const blind = store.workers.stale;
-    const { policy } = store.clusterSettings.degraded;
-    const down = once(() => networksDown(store.nodes.view.entries().map((e) => e.value)));
-    const reasons = (n: NodeRecord): OutReason[] => {
-      const incident = store.incidents.view.get(n.name)?.value;
-      return outReasons(n, {
-        incident: incident && isOpenIncident(incident) ? incident : undefined,
-        hold: held[n.name],
-        avoided: avoidedBecause(n, policy, down),
-        missingPowerDrivers: blind ? [] : powerDrivers(n).filter((d) => !offers.power(d)),
-        provisionable: blind || offers.provision(n.provisionDriver),
-        gap,
-        detectorSighted,
-      });
-    };
+    const reasons = serviceReasons({
+      nodes: () => store.nodes.view.entries().map((e) => e.value),
+      incident: (node) => store.incidents.view.get(node)?.value,
+      held,
+      policy: store.clusterSettings.degraded.policy,
+      gap: store.gap,
+      detectorSighted: this.detector.sighted,
+      offers: store.workers.stale ? undefined : this.offers(),
+    });
     const computed = (entry: Entry<NodeRecord>): Computed => {
       const why = reasons(entry.value);
       const { job, claim } = held[entry.value.name] ?? {};
@@ -148,22 +128,6 @@ export class ServiceView {
       provision: remembered((driver) => workers.offers('provisioner', driver)),
     };
   }
-}
-
-interface Offers {
-  power(driver: string): boolean;
-  provision(driver: string): boolean;
-}
-
-function missingOf(n: NodeRecord, offers: Offers): string[] {
-  const missing = powerDrivers(n).filter((d) => !offers.power(d));
-  if (!offers.provision(n.provisionDriver)) missing.push(n.provisionDriver);
-  return missing;
-}
-
-function once<T>(fn: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: fn() }).value;
 }
 
 function remembered(fn: (text: string) => boolean): (text: string) => boolean {

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { AgeBook } from '../ages/age-book.js';
+import { isContradicted } from '../power/contradiction.js';
+import { barredBy } from '../plan/workloads/barred.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isContradicted, isVoid } from './contradiction.js';
 import { ReportsView } from '../reports/reports-view.js';
 
 /** Incidents whose proof of off the node itself contradicts, as this process hears it. */
@@ -48,12 +49,10 @@ export class Contradictions {
   }
 
   /** Workload → the node that it was taken from, and that may still run it. */
-  barred(): Map<string, string> {
-    const all = this.store.incidents.view.entries().map((e) => e.value);
-    const taken = [...this.now().map((i) => ({ node: i.node, recovery: i.recovery })), ...all.flatMap(voidedTake)];
-    return new Map(taken.flatMap(({ node, recovery }) => recovery.map((r): [string, string] => [r.workload, node])));
+  barred(): ReadonlyMap<string, string> {
+    return barredBy(
+      this.now(),
+      this.store.incidents.view.entries().map((e) => e.value),
+    );
   }
 }
-
-const voidedTake = (i: IncidentRecord): Pick<IncidentRecord, 'node' | 'recovery'>[] =>
-  isVoid(i) && i.contradiction !== undefined ? [{ node: i.node, recovery: i.contradiction.recovery }] : [];

@@ -12,7 +12,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { collateralText, isHeld } from '../power/collateral.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { drilled } from '../power/drill.js';
-import { isVoid } from './contradiction.js';
+import { isVoid } from '../power/contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
 import { switchedOff } from './switched-off.js';

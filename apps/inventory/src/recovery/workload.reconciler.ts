@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkloadRecord } from '#contracts';
-import { leftOut } from '#domain/workload/failed-starts.js';
 import { provesStart, waitKey } from '#domain/workload/owed-start.js';
 import type { Serving } from '#domain/workload/own-node.js';
-import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
+import type { Placement } from '#domain/workload/placement.js';
 import { startRefusal, type StartQuestions, type StartReason } from '#domain/workload/start-decision.js';
 import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
 import { ServiceContext } from '#service';
@@ -13,12 +12,14 @@ import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { Settling } from '../conductor/settling.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { doublesOf, type Double } from './contradiction.js';
+import { doublesOf, type Double } from '../plan/workloads/doubles.js';
 import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
-import { HostsView } from './hosts.js';
+import { allTell, whyNotStart, whyOut } from '../plan/workloads/hosts.js';
 import { groupStarts, orderOutcome, recoverJob, retryAfterMs, type StartGroup } from '../plan/workloads/recover-job.js';
 import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
+import { isUnplaced, placesFor, withoutRoom } from '../plan/workloads/room.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { WorkloadService } from './workload.service.js';
@@ -48,7 +49,6 @@ type Age = (key: string) => number;
 @Injectable()
 export class WorkloadReconciler implements Reconciler {
   private readonly since: AgeBook;
-  private readonly roomless = new Map<string, string>();
   private readonly settling = new Settling();
   /** Whoever acts sees a thing, which is when its age begins; whoever only shows what would be done does not. */
   private readonly seen: Age = (key) => this.since.see(key);
@@ -60,16 +60,19 @@ export class WorkloadReconciler implements Reconciler {
     private readonly alarms: AlarmService,
     private readonly workloads: WorkloadService,
     private readonly facts: StartFactsService,
-    private readonly hosts: HostsView,
+    private readonly fleets: FleetSource,
     private readonly jobs: RecoverJobs,
     private readonly contradictions: Contradictions,
   ) {
     this.since = new AgeBook(context.clock);
   }
 
-  /** There was no room for it in the last round. */
+  /** There is no room for it as of now. */
   hasNoRoom(workload: string): boolean {
-    return this.roomless.has(workload);
+    const w = this.store.workloads.view.get(workload)?.value;
+    return (
+      w !== undefined && isUnplaced(w) && withoutRoom(this.fleets.now(), this.contradictions.barred()).has(workload)
+    );
   }
 
   async reconcile(c: TaskRun): Promise<void> {
@@ -123,7 +126,7 @@ export class WorkloadReconciler implements Reconciler {
     const settled = this.settling.hasSettled(
       c,
       this.store.live,
-      this.hosts.allTell() && this.facts.unanswered().length === 0,
+      allTell(this.fleets.now()) && this.facts.unanswered().length === 0,
     );
     await keepAlarms(
       this.alarms,
@@ -155,12 +158,8 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** Where these would go, if all of them were placed now. */
-  placesFor(waiting: readonly WorkloadRecord[]): Map<string, Placement> {
-    // Most rounds: then no host is looked at.
-    if (waiting.length === 0) return new Map();
-    const now = this.context.clock.wallMs();
-    const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, now) }));
-    return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));
+  placesFor(waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
+    return placesFor(this.fleets.now(), waiting);
   }
 
   private previewPlace(w: WorkloadRecord, p: Placement | undefined): WorkloadPreview {
@@ -239,7 +238,6 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   private async placeAll(c: TaskRun, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
-    this.roomless.clear();
     if (unassigned.length === 0) return;
     const places = this.placesFor(unassigned);
     await this.each(c, unassigned, async (w) => {
@@ -253,7 +251,6 @@ export class WorkloadReconciler implements Reconciler {
     const refused = startRefusal('place', this.placeFacts(w, check, this.seen));
     if (refused !== undefined) return this.dealWith(c, w, refused.code, check, wanted);
     if (p.to === undefined) {
-      this.roomless.set(w.name, p.why);
       wanted.set(w.name, { code: 'no-room', subject: w.name, severity: 'critical', message: p.why });
       await this.hold(c, w, p.why);
       return;
@@ -286,10 +283,11 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   private serving(): Serving {
-    const members = this.store.nodes.view.entries().filter((e) => e.value.status === 'Allocated');
+    const fleet = this.fleets.now();
+    const members = fleet.nodes.list.filter((e) => e.value.status === 'Allocated');
     return {
       members: members.length,
-      inService: members.filter((e) => this.hosts.whyOut(e.key) === undefined).length,
+      inService: members.filter((e) => whyOut(fleet, e.key) === undefined).length,
     };
   }
 
@@ -344,7 +342,7 @@ export class WorkloadReconciler implements Reconciler {
     let out: string | undefined;
     const refused = startRefusal('order', {
       ...this.placeFacts(w, check, age),
-      out: () => (out = this.hosts.whyNotStart(node)),
+      out: () => (out = whyNotStart(this.fleets.now(), node)),
       retryInMs: () => this.retryInMs(w, age),
     });
     return { refused, out };

@@ -1,12 +1,12 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
-import { shouldReport } from '#domain/node/membership.js';
+import type { Report } from '#contracts';
 import { LATE_LOOK_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
-import { checkStart, mustAnswer, type StartCheck } from '#domain/workload/where-it-runs.js';
+import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AssignmentBook } from './assignment-book.js';
 import { ReportsView } from './reports-view.js';
+import { mayFollowTo, whoMustAnswer } from './who-must-answer.js';
 
 /** What every node says of itself, for the question whether a workload may be started. */
 @Injectable()
@@ -50,16 +50,6 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return this.mustAnswer().filter((n) => !answered.has(n));
   }
 
-  /**
-   * Why nothing may be placed there although the node is in service: its start gate could ask nobody, and nobody would see
-   * what runs. Where no node at all is heard it is this process that does not hear. Undefined: nothing.
-   */
-  whyMute(node: string): string | undefined {
-    const says = (r: Report): boolean => r.node === node && r.workloads !== undefined;
-    const fresh = this.fresh();
-    return fresh.length > 0 && !fresh.some(says) ? 'does not say what it runs' : undefined;
-  }
-
   fresh(): Report[] {
     return this.reports.fresh(this.store.clusterSettings.detection.freshness);
   }
@@ -74,8 +64,8 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
 
   /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
   mayFollow(seenOn: string): boolean {
-    const node = this.store.nodes.view.get(seenOn)?.value;
-    return node !== undefined && shouldReport(node) && this.store.incidents.view.live;
+    const { nodes, incidents } = this.store;
+    return mayFollowTo(nodes.view.get(seenOn)?.value, incidents.view.live);
   }
 
   /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
@@ -83,8 +73,8 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LOOK_MS;
   }
 
-  /** Of another boot than the node's it says nothing. */
-  private lastWord(node: string): LastWord | undefined {
+  /** What a node that does not answer has said last. Of another boot than the node's it says nothing. */
+  lastWord(node: string): LastWord | undefined {
     const heard = this.reports.lastList(node);
     if (heard === undefined || heard.report.bootId !== this.store.nodes.view.get(node)?.value.bootId) return undefined;
     const lookedAt = this.lookedAt(node);
@@ -96,23 +86,12 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private mustAnswer(): string[] {
-    let busy: Set<string | undefined> | undefined;
-    const hasWork = (node: string): boolean => {
-      busy ??= new Set(this.store.workloads.view.entries().map((e) => e.value.assignment?.node));
-      return busy.has(node);
-    };
-    return this.store.nodes.view
-      .entries()
-      .map((e) => e.value)
-      .filter((n) => mustAnswer(n, this.isBeingFenced(n), this.of(n.name) !== undefined, () => hasWork(n.name)))
-      .map((n) => n.name);
-  }
-
-  private isBeingFenced(n: NodeRecord): boolean {
-    const incident = this.store.incidents.view.get(n.name)?.value;
-    return (
-      n.confirmedOff !== undefined ||
-      (incident !== undefined && isOpenIncident(incident) && incident.unreadable === undefined)
-    );
+    const { nodes, incidents, workloads } = this.store;
+    return whoMustAnswer({
+      nodes: nodes.view.entries().map((e) => e.value),
+      incident: (node) => incidents.view.get(node)?.value,
+      speaks: (node) => this.of(node) !== undefined,
+      workloads: () => workloads.view.entries().map((e) => e.value),
+    });
   }
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { BEACON_FRESH_MS } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
+import { fleetSource } from '../testing/planned.js';
 import { aBeacon, aNode } from '../testing/records.js';
-import { FleetSource } from './fleet-source.js';
 
 it('shows what stood in the store at its moment, and nothing that came later', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const fleets = fleetSource(store);
   const fleet = fleets.now();
   store.nodes.set('n-1', aNode('n-1', { state: 'Disappeared' }));
   store.nodes.set('n-2', aNode('n-2'));
@@ -21,7 +21,7 @@ it('shows what stood in the store at its moment, and nothing that came later', (
 it('copies nothing: between two changes every snapshot has the same records', () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
-  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const fleets = fleetSource(store);
   const before = fleets.now();
   store.jobs.set('j', { id: 'j' } as never);
   expect(fleets.now().nodes).toBe(before.nodes);
@@ -32,18 +32,15 @@ it('shows what was read in the place of what its view shows', async () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));
   store.nodes.set('n-2', aNode('n-2'));
-  const behind = {
-    ...store,
-    nodes: { view: store.nodes.view, bucket: { get: async () => Promise.resolve(undefined) } },
-  };
-  const fleet = await new FleetSource(behind as never, store.reports, store.detector).read({ nodes: ['n-1'] });
+  store.nodes.bucket.get = async () => Promise.resolve(undefined);
+  const fleet = await fleetSource(store).read({ nodes: ['n-1'] });
   expect(fleet.nodes.list.map((e) => e.key)).toEqual(['n-2']);
   expect(fleet.nodes.get('n-1')).toBeUndefined();
 });
 
 it('has what the detector had said of itself by then, and for how long it is silent', () => {
   const store = new MemoryStore();
-  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const fleets = fleetSource(store);
   const unheard = fleets.now().detector;
   expect(unheard).toMatchObject({ beacon: undefined, silentFor: 0, fresh: false, sighted: false, sightedMs: 0 });
   store.clock.now = 5_000;
@@ -67,7 +64,7 @@ it('has what the detector had said of itself by then, and for how long it is sil
 
 it('tells of the end of a blindness by missing reports', () => {
   const store = new MemoryStore();
-  const fleets = new FleetSource(store.asStore, store.reports, store.detector);
+  const fleets = fleetSource(store);
   const blind = { sighted: false, blindBy: 'reports' } as const;
   store.detector.hear(JSON.stringify(aBeacon({ seq: 1, ...blind })));
   expect(fleets.now().detector).toMatchObject({ fresh: true, sighted: false, blindnessEnded: undefined });

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
 import { ReportsView } from '../reports/reports-view.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ageMs, type SightedMs } from './ages.js';
-import type { Answers, DetectorNow, Fleet, Reading } from './fleet.js';
+import type { Answers, DetectorNow, Fleet, Heard, Reading } from './fleet.js';
 import { Records } from './records.js';
 
 const NO_ANSWERS: Answers = { leases: new Map() };
@@ -19,6 +20,7 @@ export class FleetSource {
   constructor(
     private readonly store: InventoryStore,
     private readonly reports: ReportsView,
+    private readonly starts: StartFactsService,
     private readonly detector: DetectorView,
   ) {}
 
@@ -26,6 +28,7 @@ export class FleetSource {
   now(answers: Answers = NO_ANSWERS): Fleet {
     const { store } = this;
     const settings = store.clusterSettings;
+    const { gap } = store;
     return {
       nodes: this.of(store.nodes),
       incidents: this.of(store.incidents),
@@ -36,8 +39,12 @@ export class FleetSource {
       leases: this.of(store.leases),
       settings,
       reports: this.reports.freshByNode(settings.detection.freshness),
+      heard: this.heard,
+      lastWord: this.lastWord,
       detector: this.detectorNow(),
-      live: store.live,
+      workers: store.workers.stale ? undefined : store.workers.live(),
+      live: gap === undefined,
+      gap,
       wallMs: store.clock.wallMs(),
       answers,
     };
@@ -75,6 +82,12 @@ export class FleetSource {
     const silentFor = ageMs(silentMs);
     return { beacon, silentFor, fresh, sighted, settled, blindnessEnded, sightedMs: sightedMs as SightedMs };
   }
+
+  private readonly heard = (node: string): Heard | undefined => {
+    const last = this.reports.of(node);
+    return last && { report: last.report, ago: ageMs(this.store.clock.monotonicMs() - last.heardAt) };
+  };
+  private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 
   private of<T>({ view }: Table<T>): Records<T> {
     const list = view.entries();

@@ -8,14 +8,17 @@ import type {
   NodeRecord,
   Report,
   Reservations,
+  WorkerRecord,
   WorkloadRecord,
 } from '#contracts';
+import type { LastWord } from '#domain/workload/last-word.js';
 import type { AgeMs, SightedMs } from './ages.js';
 import type { Records } from './records.js';
 
 /**
  * All that a decision may rest on, as of one moment: everything that was decided from one fleet was decided on the same
- * facts. It holds references to the records, which nobody changes in place.
+ * facts. It holds references to the records, which nobody changes in place. What is a function in it answers as of when it
+ * is asked, which is before anything is waited for.
  */
 export interface Fleet {
   readonly nodes: Records<NodeRecord>;
@@ -31,8 +34,16 @@ export interface Fleet {
   /** Node → its own last report, where that is fresh. */
   readonly reports: ReadonlyMap<string, Report>;
   readonly detector: DetectorNow;
+  /** What a node has said last, however long ago; undefined: nothing since this process began to listen. */
+  readonly heard: (node: string) => Heard | undefined;
+  /** What a node that does not answer has said last of what it runs; undefined: nothing in the boot of its record. */
+  readonly lastWord: (node: string) => LastWord | undefined;
+  /** Fencers and provisioners that are alive; undefined: not known, as their view has a gap. */
+  readonly workers: readonly WorkerRecord[] | undefined;
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
+  /** Why it is not {@link live}. */
+  readonly gap: string | undefined;
   /** Time of day, ms: for what a person gave as such. Never a measure of an age. */
   readonly wallMs: number;
   /** What was asked for besides; of what was not asked nothing is known. */
@@ -54,6 +65,12 @@ export interface DetectorNow {
   /** The last end of a blindness that missing reports made, where it was a moment ago. */
   readonly blindnessEnded: Pick<Beacon, 'epoch' | 'seq'> | undefined;
   readonly sightedMs: SightedMs;
+}
+
+/** A report, and how long ago it came. */
+export interface Heard {
+  readonly report: Report;
+  readonly ago: AgeMs;
 }
 
 /** What no view shows. */

@@ -8,6 +8,7 @@ import {
   type JobRecord,
   type NodeRecord,
   type Reservations,
+  type WorkerRecord,
   type WorkloadRecord,
 } from '#contracts';
 import type { ServiceContext } from '#service';
@@ -86,6 +87,11 @@ export class MemoryTable<T> {
   }
 }
 
+const worker = (service: WorkerRecord['service'], driver: string): WorkerRecord => ({
+  ...{ service, id: `${service}-1`, drivers: [driver], incarnation: 'i', host: 'h', startedAt: 0, beat: 1 },
+});
+const allWorkers = [worker('fencer', 'ipmitool'), worker('provisioner', 'ansible')];
+
 /** The store of an inventory in memory, for specs of what decides and writes: nobody else writes, and time stands still. */
 export class MemoryStore {
   private revision = 0;
@@ -106,6 +112,8 @@ export class MemoryStore {
   readonly reports = new ReportsView({ clock: this.clock } as unknown as ServiceContext);
   /** What the detector has said, by `hear`. */
   readonly detector = new DetectorView({ clock: this.clock } as unknown as ServiceContext);
+  /** Who offers drivers; `stale`: nobody knows. */
+  readonly workers = { stale: false, all: allWorkers, live: (): WorkerRecord[] => this.workers.all };
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
   readonly clusterSettings = defaultSettings('spec');
   /** Kinds of what was told, in their order. */
@@ -125,6 +133,10 @@ export class MemoryStore {
     eventStorage: async () => Promise.resolve(this.events),
     keepVerdicts: async (node: string, keep: number) => Promise.resolve(void this.told.push(`keep ${node} ${keep}`)),
   };
+
+  get gap(): string | undefined {
+    return this.live ? undefined : 'the view of the records has a gap';
+  }
 
   get live(): boolean {
     const { nodes, incidents, jobs, workloads, alarms, reservations } = this;

@@ -13,8 +13,16 @@ import { ReservationBook } from '../operations/reservation-book.js';
 import { GenerationFloor } from '../recovery/generation-floor.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
+
+/** Snapshots of a store in memory. */
+export function fleetSource(store: MemoryStore): FleetSource {
+  const starts = new StartFactsService(store.asStore, store.reports);
+  starts.onModuleInit();
+  return new FleetSource(store.asStore, store.reports, starts, store.detector);
+}
 
 /**
  * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
@@ -26,7 +34,7 @@ export function planExecutor(
   o: { operations?: Pick<OperationsService, 'carryOut'>; edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
-  const fleets = new FleetSource(inventory, store.reports, store.detector);
+  const fleets = fleetSource(store);
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);

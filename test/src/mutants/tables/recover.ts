@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const ABSENCE = ['apps/inventory/src/plan/workloads/workload-absence.spec.ts'];
+const ROOM = ['apps/inventory/src/plan/workloads/room.spec.ts'];
 const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
 
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
@@ -100,10 +101,24 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a workload is placed on a mute node',
-    file: 'apps/inventory/src/recovery/hosts.ts',
-    symbol: 'HostsView.hosts',
-    operation: { operand: 'this.facts.whyMute(n.name)' },
-    specs: ['apps/inventory/src/recovery/mute-node.spec.ts'],
+    file: 'apps/inventory/src/plan/workloads/hosts.ts',
+    symbol: 'hosts',
+    operation: { operand: 'whyMute(fleet, n.name)' },
+    specs: ROOM,
+  },
+  {
+    name: 'for a workload that is barred there is no room',
+    file: 'apps/inventory/src/plan/workloads/room.ts',
+    symbol: 'withoutRoom',
+    operation: { operand: '!barred.has(w.name)' },
+    specs: ROOM,
+  },
+  {
+    name: 'for a workload that is seen to run somewhere there is no room',
+    file: 'apps/inventory/src/plan/workloads/room.ts',
+    symbol: 'withoutRoom',
+    operation: { replace: "startCheck(fleet, name, '').kind !== 'elsewhere'", with: 'true' },
+    specs: ROOM,
   },
   {
     name: 'an assignment that no watch has shown was none',

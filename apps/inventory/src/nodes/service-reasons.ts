@@ -1,0 +1,70 @@
+import {
+  isOpenIncident,
+  type DegradedSettings,
+  type IncidentRecord,
+  type NodeRecord,
+  type OutReason,
+  type Reservations,
+  type WorkerRecord,
+} from '#contracts';
+import { networksDown } from '#domain/verdict/networks-out.js';
+import { avoidedBecause } from './degraded-policy.js';
+import { outReasons } from './in-service.js';
+import { powerDrivers } from './node-rules.js';
+
+/** Which drivers live workers offer. */
+export interface Offers {
+  power(driver: string): boolean;
+  provision(driver: string): boolean;
+}
+
+/** What it rests on which nodes are in service, as of one moment. */
+export interface ServiceGrounds {
+  nodes(): readonly NodeRecord[];
+  incident(node: string): IncidentRecord | undefined;
+  held: Reservations['held'];
+  policy: DegradedSettings['policy'];
+  /** Why the watches behind it may not show all; undefined: they do. */
+  gap: string | undefined;
+  detectorSighted: boolean;
+  /** Undefined: who offers what is not known. Then there is a {@link gap}, which alone keeps every node out. */
+  offers: Offers | undefined;
+}
+
+/** Of each node why it is out of service: what they share is computed once. */
+export function serviceReasons({ offers, ...g }: ServiceGrounds): (n: NodeRecord) => OutReason[] {
+  const down = once(() => networksDown(g.nodes()));
+  return (n) => {
+    const incident = g.incident(n.name);
+    return outReasons(n, {
+      incident: incident && isOpenIncident(incident) ? incident : undefined,
+      hold: g.held[n.name],
+      avoided: avoidedBecause(n, g.policy, down),
+      missingPowerDrivers: offers === undefined ? [] : powerDrivers(n).filter((d) => !offers.power(d)),
+      provisionable: offers?.provision(n.provisionDriver) ?? true,
+      gap: g.gap,
+      detectorSighted: g.detectorSighted,
+    });
+  };
+}
+
+/** By these workers, who are alive. */
+export const offersOf = (workers: readonly WorkerRecord[]): Offers => {
+  const of = (service: WorkerRecord['service']): ((driver: string) => boolean) => {
+    const drivers = new Set(workers.flatMap((w) => (w.service === service ? w.drivers : [])));
+    return (driver) => drivers.has(driver);
+  };
+  return { power: of('fencer'), provision: of('provisioner') };
+};
+
+/** What the node needs and nobody offers. */
+export function missingOf(n: NodeRecord, offers: Offers): string[] {
+  const missing = powerDrivers(n).filter((d) => !offers.power(d));
+  if (!offers.provision(n.provisionDriver)) missing.push(n.provisionDriver);
+  return missing;
+}
+
+function once<T>(fn: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: fn() }).value;
+}

@@ -1,0 +1,64 @@
+import { RESERVATIONS_KEY, type NodeRecord, type OutReason } from '#contracts';
+import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
+import { missingOf, offersOf, serviceReasons } from '../../nodes/service-reasons.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+
+/** The nodes as placement sees them, by name. */
+export const hosts = perFleet((fleet: Fleet): readonly Host[] => {
+  const used = weights(fleet.workloads.list.map((e) => e.value));
+  return fleet.nodes.list
+    .map(({ value: n }) => ({
+      name: n.name,
+      hostGroup: n.hostGroup,
+      capacity: capacityOf(n.vars),
+      used: used.get(n.name) ?? 0,
+      reserve: isReserve(n.vars),
+      out: whyOut(fleet, n.name) ?? whyMute(fleet, n.name),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+});
+
+/** A detector that sees is heard, and a live worker for each driver: nobody's word lacks but that of nodes. */
+export function allTell({ detector, workers, nodes }: Fleet): boolean {
+  const offers = offersOf(workers ?? []);
+  return detector.sighted && nodes.list.every((e) => missingOf(e.value, offers).length === 0);
+}
+
+/** Why nothing may be placed there; undefined: in service. */
+export const whyOut = (fleet: Fleet, node: string): string | undefined => why(fleet, node, () => true);
+
+/** Why what is assigned there may not be started. A claim that came after it keeps others away, not that. */
+export function whyNotStart(fleet: Fleet, node: string): string | undefined {
+  const { job, periodic, edit, claim } = held(fleet)[node] ?? {};
+  const onlyClaimed = claim !== undefined && (job === undefined || periodic === true) && edit === undefined;
+  return why(fleet, node, (code) => code !== 'RESERVED' || !onlyClaimed);
+}
+
+/**
+ * Why nothing may be placed there although the node is in service: its start gate could ask nobody, and nobody would see
+ * what runs. Where no node at all is heard it is this process that does not hear. Undefined: nothing.
+ */
+const whyMute = ({ reports }: Fleet, node: string): string | undefined =>
+  reports.size > 0 && reports.get(node)?.workloads === undefined ? 'does not say what it runs' : undefined;
+
+function why(fleet: Fleet, node: string, counts: (code: OutReason['code']) => boolean): string | undefined {
+  const record = fleet.nodes.get(node)?.value;
+  if (record === undefined) return 'is not known';
+  if (!record.enrolled) return 'runs no agent: its start gate could not be asked';
+  return reasons(fleet)(record).find((r) => counts(r.code))?.detail;
+}
+
+const reasons = perFleet((fleet: Fleet): ((n: NodeRecord) => OutReason[]) =>
+  serviceReasons({
+    nodes: () => fleet.nodes.list.map((e) => e.value),
+    incident: (node) => fleet.incidents.get(node)?.value,
+    held: held(fleet),
+    policy: fleet.settings.degraded.policy,
+    gap: fleet.gap,
+    detectorSighted: fleet.detector.sighted,
+    offers: fleet.workers && offersOf(fleet.workers),
+  }),
+);
+
+const held = ({ reservations }: Fleet) => reservations.get(RESERVATIONS_KEY)?.value.held ?? {};

@@ -1,0 +1,28 @@
+import type { WorkloadRecord } from '#contracts';
+import { leftOut } from '#domain/workload/failed-starts.js';
+import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { hosts } from './hosts.js';
+import { startCheck } from './start-check.js';
+
+/** Where these would go, if all of them were placed now. */
+export function placesFor(fleet: Fleet, waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
+  // Most rounds: then no host is looked at.
+  if (waiting.length === 0) return new Map();
+  const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, fleet.wallMs) }));
+  return new Map(placeWorkloads(toPlace, hosts(fleet)).map((p) => [p.workload, p]));
+}
+
+/** One that shall run, and is assigned nowhere: it is placed, unless it is barred. */
+export const isUnplaced = (w: WorkloadRecord): boolean =>
+  w.desired === 'running' && w.stop === undefined && w.assignment === undefined;
+
+/**
+ * Workloads that are placed nowhere for want of room alone: what is seen to run somewhere is no matter of room.
+ * @param barred see {@link barred} of barred.ts: these are placed nowhere, whatever room there is
+ */
+export function withoutRoom(fleet: Fleet, barred: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const unplaced = fleet.workloads.list.map((e) => e.value).filter((w) => isUnplaced(w) && !barred.has(w.name));
+  const none = [...placesFor(fleet, unplaced).values()].filter((p) => p.to === undefined);
+  return new Set(none.map((p) => p.workload).filter((name) => startCheck(fleet, name, '').kind !== 'elsewhere'));
+}

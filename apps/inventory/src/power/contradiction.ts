@@ -1,0 +1,24 @@
+import { isOpenIncident, type IncidentRecord } from '#contracts';
+import { isAfterOff } from '#domain/incident/phases.js';
+
+/** Reports that were on their way when the power went off are no sign of life, ms. */
+const ON_THE_WAY_MS = 1_000;
+
+/**
+ * The very boot that was proven off, or that a person vouched for, speaks: the power device is another machine's, or
+ * the person erred. Nothing that it ran may be started anywhere.
+ * @param provenForMs since this process first saw the proof
+ * @param heard the node's last report
+ */
+export function isContradicted(
+  i: Pick<IncidentRecord, 'phase' | 'bootId'>,
+  provenForMs: number,
+  heard: { bootId: string; agoMs: number } | undefined,
+): boolean {
+  if (!isAfterOff(i) || heard === undefined || i.bootId === undefined) return false;
+  return heard.bootId === i.bootId && heard.agoMs < provenForMs - ON_THE_WAY_MS;
+}
+
+/** Its proof of off was contradicted, and what came of that is not settled: nothing more of it is started. */
+export const isVoid = (i: Pick<IncidentRecord, 'phase' | 'contradiction'>): boolean =>
+  i.contradiction !== undefined && isOpenIncident(i) && !isAfterOff(i);
