@@ -15,7 +15,7 @@ import { heldBy, release } from '../operations/reservations.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { checkVerdict, type CheckVerdict } from '../nodes/check-verdict.js';
-import { settle, type SettleFacts, type Settlement } from './settle.js';
+import { settle, type SettleFacts, type Settlement } from '../plan/jobs/settle.js';
 
 /**
  * Ended jobs become node records: first every node, then the reservation, then `settled` on the job. Whatever a crash

@@ -3,7 +3,7 @@ import { PERIODIC, type Finding, type JobRecord, type NodeRecord, type NodeResul
 import { aJob, aNode } from '../testing/fixtures.js';
 import { withAcceptedDrift } from './accepted-drift.js';
 import { checkVerdict } from './check-verdict.js';
-import { settle } from '../jobs/settle.js';
+import { settle } from '../plan/jobs/settle.js';
 
 const finding = (service: string, result: Finding['result'], o: Partial<Finding> = {}): Finding => ({
   service,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { defaultHostGroups, MusterError, type JobRecord, type NodeRecord, type Reservations } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
-import { settle } from '../jobs/settle.js';
+import { settle } from '../plan/jobs/settle.js';
 import { moveForJob } from '../nodes/node-machine.js';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { admit, type AdmissionRequest } from './admission.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, Reservations } from '#contracts';
-import { settle } from '../jobs/settle.js';
+import { settle } from '../plan/jobs/settle.js';
 import { aNode } from '../testing/records.js';
 import { lostJob, orphanHolds } from './orphan-holds.js';
 

@@ -329,7 +329,7 @@ export const admit: readonly Mutant[] = [
       replace: "{ from: 'Provisioning', to: 'Unallocated', by: 'commission', when: 'fails' }",
       with: "{ from: 'Provisioning', to: 'Allocated', by: 'commission', when: 'fails' }",
     },
-    specs: ['apps/inventory/src/jobs/settle.spec.ts'],
+    specs: ['apps/inventory/src/plan/jobs/settle.spec.ts'],
   },
   {
     name: 'a commission begins on a node that serves',

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-const SETTLED = ['apps/inventory/src/jobs/settle.spec.ts'];
+const SETTLED = ['apps/inventory/src/plan/jobs/settle.spec.ts'];
 const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
 const STEP = ['libs/domain/src/return/return-table.spec.ts'];
 const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
@@ -135,7 +135,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a check that ssh does not get there with ends in the hands of an operator',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { replace: 'result.unreachable === true', with: 'false' },
     specs: SETTLED,
@@ -149,28 +149,28 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'drift is set up again although an operator is to be asked',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { replace: "f.onReturn === 'ask'", with: 'false' },
     specs: SETTLED,
   },
   {
     name: 'drift is set up again where it is only to be checked',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { replace: "f.onReturn === 'check-only'", with: 'false' },
     specs: SETTLED,
   },
   {
     name: 'a check answers for a return that came after it',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { operand: 'isOld' },
     specs: SETTLED,
   },
   {
     name: 'a periodic check takes a healthy node out of service, or takes one back',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { operand: 'job.cause === PERIODIC' },
     specs: ['apps/inventory/src/nodes/accepted-drift.spec.ts'],
@@ -299,28 +299,28 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a re-setup that failed takes the node back',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleResetup',
     operation: { set: 'ok', to: 'true' },
     specs: SETTLED,
   },
   {
     name: 'a re-setup answers for a return that came under it',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleResetup',
     operation: { replace: 'newer !== undefined', with: 'newer === null' },
     specs: SETTLED,
   },
   {
     name: 'a re-setup that a reboot has cut short ends in the hands of an operator',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleResetup',
     operation: { operand: "newer.reason === 'rebooted'" },
     specs: SETTLED,
   },
   {
     name: 'a check that was called off counts as one that was carried out',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settle',
     operation: {
       replace: 'wasCalledOff(job) ? settleUnbegun(done, job) : settleCheck(node, done, job, result, f)',
@@ -330,7 +330,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'host keys that are pinned are replaced by those of a job',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'withHostKeys',
     operation: { operand: '(node.sshHostKeys?.length ?? 0) > 0' },
     specs: SETTLED,
@@ -555,7 +555,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'what serves in an unchanged boot is cleaned up for an edit',
-    file: 'apps/inventory/src/jobs/settle.ts',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleCheck',
     operation: { replace: 'verdict.serves === true', with: 'verdict.serves !== true && verdict.serves' },
     specs: SETTLED,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FLAPPING, type AlarmCode, type AlarmRecord, type LastCheck, type NodeRecord } from '#contracts';
-import { settle } from '../../jobs/settle.js';
+import { settle } from '../jobs/settle.js';
 import { aJob, aNode } from '../../testing/fixtures.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
-import { aJob, aNode } from '../testing/fixtures.js';
-import { moveForJob } from '../nodes/node-machine.js';
+import { aJob, aNode } from '../../testing/fixtures.js';
+import { moveForJob } from '../../nodes/node-machine.js';
 import { settle, type SettleFacts } from './settle.js';
 
 const facts: SettleFacts = { onReturn: 'resetup', at: 7 };

@@ -9,11 +9,11 @@ import {
   type NodeResult,
   type PendingReturn,
 } from '#contracts';
-import { withHardware } from '../identity/with-hardware.js';
-import { statusAfter, withStatus } from '../nodes/node-machine.js';
+import { withHardware } from '../../identity/with-hardware.js';
+import { statusAfter, withStatus } from '../../nodes/node-machine.js';
 import { unanswered } from '#domain/return/return.js';
-import { notSetUpAgain } from '../nodes/accepted-drift.js';
-import { checkVerdict, type CheckVerdict } from '../nodes/check-verdict.js';
+import { notSetUpAgain } from '../../nodes/accepted-drift.js';
+import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
 import { withFindings, withUnknownFindings } from './with-findings.js';
 
 export interface SettleFacts {
