@@ -6,11 +6,12 @@ import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
+import { SettlementWriter } from './settlement-writer.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
   imports: [ClaimsModule, IncidentsModule, NodeRequestsModule, OperationsModule, RecoveryModule],
-  providers: [IntentWriter, PlanExecutor],
+  providers: [IntentWriter, PlanExecutor, SettlementWriter],
   exports: [PlanExecutor],
 })
 export class ExecuteModule {}

@@ -16,12 +16,14 @@ import type {
   Intent,
   KeepVerdicts,
   Moment,
+  SettleJob,
 } from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { SettlementWriter } from './settlement-writer.js';
 
 type Right = Pick<TaskRun, 'token' | 'check'>;
 
@@ -40,6 +42,7 @@ export class IntentWriter {
     private readonly jobs: RecoverJobs,
     private readonly claims: ClaimsService,
     private readonly operations: OperationsService,
+    private readonly settlements: SettlementWriter,
     private readonly edits: EditsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
@@ -74,6 +77,8 @@ export class IntentWriter {
       case 'complete-job':
         await this.operations.carryOut(i.job);
         return true;
+      case 'settle-job':
+        return this.settleJob(i, at, c);
       case 'complete-edit':
         await this.edits.carryOut(i.key);
         return true;
@@ -133,6 +138,13 @@ export class IntentWriter {
 
   private async deleteJob({ key, revision }: DeleteJob): Promise<boolean> {
     return unlessOvertaken(this.store.jobs.bucket.delete(key, revision));
+  }
+
+  private async settleJob(i: SettleJob, at: Moment, c: Right): Promise<boolean> {
+    const end = i.decide(at);
+    if (end === undefined) return false;
+    await this.settlements.write(end, at, c);
+    return true;
   }
 
   private async keepVerdicts({ newest }: KeepVerdicts, c: Right): Promise<boolean> {

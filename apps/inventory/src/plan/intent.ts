@@ -5,11 +5,13 @@ import type {
   IncidentRecord,
   JobRecord,
   NodeRecord,
+  Reservations,
   WorkloadRecord,
 } from '#contracts';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
+import type { CheckVerdict } from '../nodes/check-verdict.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 
 /** When an intent is carried out: what its decision is made of besides the record. */
@@ -96,6 +98,49 @@ export interface CompleteJob extends Intended {
   readonly job: JobRecord;
 }
 
+/**
+ * What an ended job leaves, in this order, each begun when all before it is written: its nodes, side by side; the nodes
+ * that it has found; the reservations, from where on others may have its nodes; its record; its event. A crash in between
+ * leaves a job that is not settled, and all of it is planned again: a node that has followed is left alone, what it holds
+ * no more stays free, and what was told already is told under the same id.
+ */
+export interface SettleJob extends Intended {
+  readonly do: 'settle-job';
+  readonly key: string;
+  /** @returns undefined: it is settled, or gone */
+  decide(at: Moment): EndedJob | undefined;
+}
+
+/** All that follows from the end of a job. */
+export interface EndedJob {
+  /** As it was read. */
+  readonly job: JobRecord;
+  /** What becomes of one of its nodes. It may be asked several times. */
+  node(now: NodeRecord): NodeAfterJob;
+  /** Nodes that it has found at their addresses. */
+  readonly found: readonly Pick<ChangeNode, 'key' | 'decide'>[];
+  /**
+   * Absent: it holds none.
+   * @param nodesAt the highest revision of its nodes, as it has left them
+   */
+  release?(now: Reservations, nodesAt: number): Reservations | undefined;
+  /** @param verdicts of each node that it has checked */
+  settled(now: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>): JobRecord | undefined;
+  /** Nobody has told yet that it has ended. */
+  readonly isUntold: boolean;
+}
+
+export interface NodeAfterJob {
+  /** Undefined: it has followed already. */
+  readonly next: NodeRecord | undefined;
+  /** Told once it is written, and again after a crash in between. */
+  readonly events: readonly NodeEvent<'check' | 'resetup' | 'in-service'>[];
+  /** Of a check. */
+  readonly verdict: CheckVerdict | undefined;
+}
+
+type NodeEvent<K extends keyof EventMap> = { [E in K]: { kind: E; data: EventMap[E] } }[K];
+
 /** A change of several nodes at once that was decided is written to its end, by whoever has begun it or not. */
 export interface CompleteEdit extends Intended {
   readonly do: 'complete-edit';
@@ -136,6 +181,7 @@ export type Intent =
   | DeleteJob
   | ExpireClaim
   | CompleteJob
+  | SettleJob
   | CompleteEdit
   | SweepEdit
   | RaiseAlarm

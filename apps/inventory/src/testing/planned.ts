@@ -4,6 +4,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
+import { SettlementWriter } from '../execute/settlement-writer.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
@@ -44,16 +45,18 @@ export function planExecutor(
   // No claim is made here, for which alone it is asked.
   const book = new ReservationBook(inventory);
   const claims = new ClaimsService(inventory, book, {} as ServiceView);
+  const nodes = new NodeService(inventory);
   const writer = new IntentWriter(
     inventory,
     fleets,
-    new NodeService(inventory),
+    nodes,
     new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
     // No incident is opened here, for which alone the audit is written.
     new IncidentService(inventory, audit, new AfterAnswer(inventory)),
     new RecoverJobs(inventory),
     claims,
     (o.operations ?? {}) as OperationsService,
+    new SettlementWriter(inventory, nodes, book),
     (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,

@@ -1,0 +1,77 @@
+import { isEndedJob, managementAddress, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
+import { applyMonitorEvent } from '../../node-state/monitor-event.js';
+import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
+import { heldBy, release } from '../../operations/reservations.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import type { Concern } from '../concern.js';
+import type { EndedJob, NodeAfterJob, SettleJob } from '../intent.js';
+import { settle } from './settle.js';
+
+/**
+ * Ended jobs become node records. A crash at any moment leaves a job that is not settled: it is done again from the
+ * start, and `lastJob` on a node keeps a result from being applied twice.
+ */
+export const jobSettlement: Concern = {
+  plan: ({ jobs }) => jobs.list.filter((e) => isUnsettled(e.value)).map((e) => settlement(e.key)),
+};
+
+const isUnsettled = (job: JobRecord): boolean => isEndedJob(job) && !job.settled;
+
+const settlement = (id: string): SettleJob => ({
+  ...{ do: 'settle-job', key: id, about: { job: id } },
+  reason: 'It has ended, and its nodes have not followed.',
+  reads: { jobs: [id] },
+  decide: ({ fleet }) => {
+    const job = fleet.jobs.get(id)?.value;
+    return job !== undefined && isUnsettled(job) ? endOf(job, fleet) : undefined;
+  },
+});
+
+function endOf(job: JobRecord, fleet: Fleet): EndedJob {
+  return {
+    job,
+    node: (now) => afterJob(now, job, fleet),
+    found: found(job, fleet),
+    ...(mayHold(job, fleet) && { release: (now, nodesAt) => release(now, job.id, nodesAt) }),
+    settled: (now, verdicts) => (now.settled ? undefined : settled(now, verdicts)),
+    // A job with a worker was told by it; one that was cancelled while it waited has nobody else.
+    isUntold: job.worker === undefined,
+  };
+}
+
+function afterJob(now: NodeRecord, job: JobRecord, { settings, wallMs: at }: Fleet): NodeAfterJob {
+  const onReturn = settings.hostGroups.find((g) => g.name === now.hostGroup)?.onReturn ?? 'resetup';
+  const { node, events } = settle(now, job, { onReturn, at });
+  const result = job.kind === 'check' ? job.results[now.name] : undefined;
+  return {
+    next: now.lastJob === job.id ? undefined : node,
+    events,
+    verdict: result && checkVerdict(node, result, at),
+  };
+}
+
+/** A node without an agent that had disappeared and answers at its address again: this is its way back. */
+function found(job: JobRecord, { nodes, wallMs }: Fleet): EndedJob['found'] {
+  if (job.kind !== 'discover') return [];
+  const answered = (job.addresses ?? []).filter((a) => job.results[a]?.ok);
+  return nodes.list.flatMap(({ key, value }) => {
+    const { label, serial, enrolled } = value;
+    const addr = managementAddress(value);
+    if (enrolled || !answered.includes(addr)) return [];
+    return [{ key, decide: (now) => applyMonitorEvent(now, 'discovered', { label, serial, addr }, wallMs) }];
+  });
+}
+
+/** Starts and stops hold no node, and come by the thousand: the reservations are not asked about each. */
+function mayHold(job: JobRecord, { reservations }: Fleet): boolean {
+  const held = reservations.get(RESERVATIONS_KEY)?.value;
+  return job.kind !== 'recover' || held === undefined || heldBy(held, job.id).length > 0;
+}
+
+/** Its nodes have followed; each check says what it has found. */
+function settled(job: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>): JobRecord {
+  const results = { ...job.results };
+  for (const [node, { outcome, why }] of verdicts)
+    if (results[node] !== undefined) results[node] = { ...results[node], verdict: { outcome, why } };
+  return { ...job, results, settled: true };
+}
