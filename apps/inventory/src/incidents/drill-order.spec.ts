@@ -26,7 +26,7 @@ describe('a drill', () => {
     ['it is not UP', 'NOT_DISCOVERED', { verdict: { ...verdict, verdict: 'SUSPECT' } }, {}],
     ['it is not heard', 'NOT_DISCOVERED', { state: 'Disappeared' }, {}],
     ['it is not in use', 'FENCING_REFUSED', { status: 'Unallocated' }, {}],
-    ['its device is known as another’s', 'FENCING_REFUSED', withIdentity(node, 'bmc', wrong), {}],
+    ['its device is known as another’s', 'IDENTITY_MISMATCH', withIdentity(node, 'bmc', wrong), {}],
     ['it has none', 'FENCING_REFUSED', { powerLevels: [] }, {}],
     ['no device may be written to', 'FENCING_REFUSED', {}, { fencing: defaultFencing }],
     ['a job holds it', 'NODE_RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],
@@ -41,11 +41,11 @@ describe('a drill', () => {
     expect(refusal({}, {}, 1)).toBe('BAD_REQUEST');
     expect(refusal(two, {}, 1)).toBeUndefined();
     expect(refusal(two, {}, 2)).toBe('BAD_REQUEST');
-    expect(refusal(wrongAt('bmc'), {}, 0)).toBe('FENCING_REFUSED');
+    expect(refusal(wrongAt('bmc'), {}, 0)).toBe('IDENTITY_MISMATCH');
     expect(refusal(wrongAt('bmc'), {}, 1)).toBeUndefined();
     const pdu = { ...wrong, basis: identityBasis(aDevice('pdu')) };
     for (const level of [0, 1])
-      expect(refusal(withIdentity({ ...node, ...two }, 'pdu', pdu), {}, level)).toBe('FENCING_REFUSED');
+      expect(refusal(withIdentity({ ...node, ...two }, 'pdu', pdu), {}, level)).toBe('IDENTITY_MISMATCH');
   });
 
   it('goes on only while nobody else is in trouble', () => {

@@ -1,4 +1,4 @@
-import { identityStanding, MusterError, type GateCode, type IncidentRecord } from '#contracts';
+import { MusterError, type GateCode, type IncidentRecord } from '#contracts';
 import type { PermitDecision } from '#domain/incident/permits.js';
 import { refusedPower, type PowerFacts } from '#domain/power/power-order.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
@@ -16,7 +16,7 @@ export function refusedDrill(f: PowerFacts, level: number): MusterError | undefi
     code: 'BAD_REQUEST' | 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED',
     text: string,
   ): MusterError => new MusterError(code, text, { node: node.name });
-  const refused = refusedPower('cycle', f);
+  const refused = refusedPower('cycle', f, level);
   if (refused !== undefined) return refused;
   const levels = node.powerLevels.length;
   if ((node.powerLevels[level] ?? []).length === 0)
@@ -36,15 +36,6 @@ export function refusedDrill(f: PowerFacts, level: number): MusterError | undefi
     );
   if (!isUpByRecord(node))
     return refuse('NOT_DISCOVERED', `${node.name} is not UP: that it falls silent would prove nothing.`);
-  const wrong = node.powerLevels
-    .slice(level)
-    .flat()
-    .filter((d) => identityStanding(node, d) === 'mismatch');
-  if (wrong.length > 0)
-    return refuse(
-      'FENCING_REFUSED',
-      `Power device ${wrong.map((d) => d.id).join(', ')} is another machine's by what is known of it: a drill would power that off. Correct it: muster node power-device set ${node.name} ….`,
-    );
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   defaultFencing,
+  identityBasis,
   Subjects,
   type IncidentRecord,
   type MusterEvent,
@@ -8,7 +9,7 @@ import {
   type RpcAnswer,
   type RpcRequest,
 } from '#contracts';
-import { aNode } from '../testing/records.js';
+import { aDevice, aNode } from '../testing/records.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
 
@@ -98,6 +99,24 @@ describe('power by hand, asked of inventory', () => {
     const node = { by: 'eve', node: 'n-4', reason: 'the plug is out', force: true };
     const confirmed = await sut.as('gateway').call('inventory.incidents.confirm', node);
     expect(confirmed).toMatchObject({ phase: 'fenced', order: { action: 'on', done: true, ok: false } });
+  });
+
+  it('writes nothing where its device is known as another machine’s, and nobody answers for that', async () => {
+    const known = { result: 'mismatch' as const, at: 1, why: 'it is that of n-1', basis: identityBasis(aDevice()) };
+    await sut
+      .as('inventory')
+      .bucket<NodeRecord>('nodes')
+      .create('n-6', aNode('n-6', { cordon: { reason: 'memory', by: 'eve', at: 1 }, powerIdentity: { bmc: known } }));
+    await seen(sut.nodes, 'n-6', () => true);
+    for (const action of ['on', 'off', 'soft', 'cycle'] as const)
+      await expect(act('n-6', action)).rejects.toMatchObject({
+        code: 'IDENTITY_MISMATCH',
+        message: expect.stringContaining('muster node power-device acknowledge n-6 bmc'),
+      });
+    expect(await stored('n-6')).toBeUndefined();
+    const answered = { by: 'ann', name: 'n-6', device: 'bmc', reason: 'its board came from a spare machine' };
+    await sut.as('gateway').call('inventory.nodes.acknowledge', answered);
+    expect(await act('n-6', 'on')).toMatchObject({ node: 'n-6', action: 'on' });
   });
 
   it('writes nothing at all in observe', async () => {

@@ -54,7 +54,7 @@ export const ErrorCodes = {
   /** A power device that was proven to be its node's own did not say who it is, so it is not used. */
   IDENTITY_UNREAD: { status: 502, retry: true },
   /** It says, or was found, to be another machine's. */
-  IDENTITY_MISMATCH: { status: 502, retry: false },
+  IDENTITY_MISMATCH: { status: 409, retry: false },
   CONFIG_INVALID: { status: 500, retry: false },
   INTERNAL: { status: 500, retry: false },
 } as const satisfies Record<string, { status: number; retry: boolean }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type NodeRecord, type PowerOrder } from '#contracts';
+import { defaultSettings, identityBasis, type NodeRecord, type PowerDevice, type PowerOrder } from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';
@@ -45,6 +45,57 @@ describe('power by hand', () => {
     expect(code(action, { node: aNode('n-1', { powerLevels: [] }) })).toBe('FENCING_REFUSED');
     expect(code(action, { fencers: 0 })).toBe('NO_WORKERS');
     expect(code(action, { fencers: undefined })).toBe('NO_WORKERS');
+  });
+
+  describe('of a node with a device that is known as another machine’s', () => {
+    const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
+    const pdu: PowerDevice = { ...bmc, id: 'pdu', address: '127.0.0.2' };
+    const cordon = { reason: 'memory', by: 'eve', at: 1 };
+    const foreign = (d: PowerDevice, o: object = {}, powerLevels = [[bmc], [pdu]]): NodeRecord => {
+      const known = { result: 'mismatch' as const, at: 1, why: 'it is that of n-2', basis: identityBasis(d), ...o };
+      return aNode('n-1', { cordon, powerLevels, powerIdentity: { [d.id]: known } });
+    };
+
+    it.each(all)('%s is refused, with what it is and the commands that end it', (action) => {
+      expect(refusedPower(action, facts({ node: foreign(bmc) }))).toMatchObject({
+        code: 'IDENTITY_MISMATCH',
+        status: 409,
+        facts: { node: 'n-1', action, devices: ['bmc'] },
+        message: expect.stringMatching(
+          /bmc of n-1 is another machine's: it is that of n-2.*muster node power-device test n-1.*muster node power-device acknowledge n-1 bmc --reason/,
+        ),
+      });
+    });
+
+    it.each(all)(
+      '%s is given where an administrator answers for it, and where the device was edited since',
+      (action) => {
+        const acknowledged = { by: 'ann', reason: 'spare board', at: 2 };
+        expect(code(action, { node: foreign(bmc, { acknowledged }) })).toBeUndefined();
+        expect(code(action, { node: foreign(bmc, {}, [[{ ...bmc, address: '127.0.0.9' }], [pdu]]) })).toBeUndefined();
+      },
+    );
+
+    it('is refused where that device is one that it may come to', () => {
+      for (const action of ['off', 'cycle'] as const)
+        expect(code(action, { node: foreign(pdu) })).toBe('IDENTITY_MISMATCH');
+      for (const action of ['on', 'soft'] as const) expect(code(action, { node: foreign(pdu) })).toBeUndefined();
+      const incident = anIncident('n-1', { phase: 'recovered', commands: [{ ...off, device: 'pdu', level: 1 }] });
+      expect(code('on', { node: foreign(pdu), incident })).toBe('IDENTITY_MISMATCH');
+      expect(code('on', { node: foreign(bmc), incident })).toBeUndefined();
+      const soft = { node: foreign(pdu, {}, [[bmc, pdu]]) };
+      expect(code('soft', soft)).toBeUndefined();
+      expect(code('on', soft)).toBe('IDENTITY_MISMATCH');
+    });
+
+    it('is refused also where off would join an incident, and off says how that goes on without the device', () => {
+      const incident = anIncident('n-1', { phase: 'suppressed' });
+      expect(refusedPower('off', facts({ node: foreign(bmc), incident }))).toMatchObject({
+        code: 'IDENTITY_MISMATCH',
+        message: expect.stringMatching(/seen to be down: muster node fence n-1 .*, then muster incident confirm n-1 /),
+      });
+      expect(refusedPower('on', facts({ node: foreign(bmc) }))?.message).not.toContain('confirm');
+    });
   });
 
   it('is the business of an incident until that is recovered; off joins it', () => {

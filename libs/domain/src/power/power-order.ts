@@ -1,10 +1,13 @@
 import {
+  identityStanding,
+  knownIdentity,
   MusterError,
   type FencingSettings,
   type Hold,
   type IncidentRecord,
   type NodeRecord,
   type PowerActionRequest,
+  type PowerDevice,
   type PowerOrder,
 } from '#contracts';
 import { isOrderPending, withoutOrder } from '../incident/order.js';
@@ -12,6 +15,7 @@ import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
 import { ungatedText } from '../workload/start-gate.js';
 import { mayPower } from './may-power.js';
+import { powerOnDevices, softDevices } from './power-wish.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -33,8 +37,11 @@ export interface PowerFacts {
   wallNow: number;
 }
 
-/** The first thing that stands against the order; undefined: it may be given. Nothing is written before. */
-export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | undefined {
+/**
+ * The first thing that stands against the order; undefined: it may be given. Nothing is written before.
+ * @param level the first fencing level that an off may come to, from 0
+ */
+export function refusedPower(action: PowerAction, f: PowerFacts, level = 0): MusterError | undefined {
   const { node } = f;
   const refuse = (code: ConstructorParameters<typeof MusterError>[0], text: string, facts = {}): MusterError =>
     new MusterError(code, text, { node: node.name, action, ...facts });
@@ -42,6 +49,9 @@ export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | 
   if (off !== undefined) return refuse('FENCING_REFUSED', off);
   if (!node.powerLevels.some((level) => level.length > 0))
     return refuse('FENCING_REFUSED', `${node.name} has no power device: add one with PATCH /v1/nodes/${node.name}.`);
+  const foreign = devicesOf(action, f, level).filter((d) => identityStanding(node, d) === 'mismatch');
+  if (foreign.length > 0)
+    return refuse('IDENTITY_MISMATCH', foreignText(action, node, foreign), { devices: foreign.map((d) => d.id) });
   if (f.hold?.job !== undefined)
     return refuse('NODE_RESERVED', `${node.name} is held by job ${f.hold.job}: wait for it, or cancel it.`, {
       job: f.hold.job,
@@ -72,6 +82,20 @@ export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | 
       ...(before !== undefined && { doNotPowerOnBefore: before }),
     });
   return action === 'soft' ? refusedSoft(f, refuse) : undefined;
+}
+
+/** Those that the order may come to. */
+function devicesOf(action: PowerAction, f: PowerFacts, level: number): readonly PowerDevice[] {
+  const levels = f.node.powerLevels;
+  if (action === 'soft') return softDevices(levels);
+  return action === 'on' ? powerOnDevices(f.incident ?? { commands: [] }, levels) : levels.slice(level).flat();
+}
+
+function foreignText(action: PowerAction, node: NodeRecord, foreign: readonly PowerDevice[]): string {
+  const [first] = foreign;
+  const why = (first && knownIdentity(node, first)?.why) ?? 'its identity differs';
+  const isDown = `; where it is seen to be down: muster node fence ${node.name} --reason "…", then muster incident confirm ${node.name} --reason "…"`;
+  return `Power device ${foreign.map((d) => d.id).join(', ')} of ${node.name} is another machine's: ${why}. Correct the wiring or the address, then muster node power-device test ${node.name}; where it is its own all the same: muster node power-device acknowledge ${node.name} ${first?.id} --reason "…"${action === 'off' ? isDown : ''}.`;
 }
 
 /** A system that shuts down takes its workloads with it, and an Allocated node that stays away is fenced after a while. */

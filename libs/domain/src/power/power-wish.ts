@@ -41,6 +41,10 @@ export function powerOnDevices(
   return ordered.length > 0 ? ordered : [...(levels[i.proof?.level ?? 0] ?? [])];
 }
 
+/** The system is asked by one device: the first. */
+export const softDevices = (levels: readonly (readonly PowerDevice[])[]): PowerDevice[] =>
+  (levels[0] ?? []).slice(0, 1);
+
 /**
  * The devices that are next, as far as their drivers are concerned: of the present level, of the one that the next
  * attempt begins with, or those that are switched on. A `soft` counts as these, too, though it goes to the first device alone.

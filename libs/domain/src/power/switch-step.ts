@@ -7,7 +7,7 @@ import {
 } from '#contracts';
 import type { PowerMemory } from './power-read.js';
 import { lastOff } from './quarantine.js';
-import { powerOnDevices, type SwitchWish } from './power-wish.js';
+import { powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
 
 /** What the leader has seen itself since it took up the order. */
 export interface SwitchMemory extends PowerMemory {
@@ -76,7 +76,7 @@ export function decideSwitch(
   now: number,
 ): SwitchStep {
   const rule = rules[wish.orderer];
-  const devices = wish.verb === 'soft' ? (levels[0] ?? []).slice(0, 1) : powerOnDevices(i, levels);
+  const devices = wish.verb === 'soft' ? softDevices(levels) : powerOnDevices(i, levels);
   const over = rule.onHold === 'give-up' ? (m.hold ?? refusal(wish, devices, m)) : undefined;
   // A command under way is waited for: how it ended belongs into the record.
   if (over !== undefined)

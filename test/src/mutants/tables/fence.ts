@@ -489,8 +489,25 @@ export const fence: readonly Mutant[] = [
     name: 'a drill powers off what is known as another machine',
     file: 'apps/inventory/src/incidents/drill-order.ts',
     symbol: 'refusedDrill',
-    operation: { replace: 'wrong.length > 0', with: 'false' },
+    operation: {
+      replace: "refusedPower('cycle', f, level)",
+      with: "refusedPower('cycle', f, f.node.powerLevels.length)",
+    },
     specs: ['apps/inventory/src/incidents/drill-order.spec.ts'],
+  },
+  {
+    name: 'an order to the power goes to what is known as another machine',
+    file: 'libs/domain/src/power/power-order.ts',
+    symbol: 'refusedPower',
+    operation: { replace: 'foreign.length > 0', with: 'false' },
+    specs: ['libs/domain/src/power/power-order.spec.ts'],
+  },
+  {
+    name: 'what an incident has switched off is ordered on though it is known as another machine',
+    file: 'libs/domain/src/power/power-order.ts',
+    symbol: 'devicesOf',
+    operation: { replace: 'f.incident ?? { commands: [] }', with: '{ commands: [] }' },
+    specs: ['libs/domain/src/power/power-order.spec.ts'],
   },
   {
     name: "a node is registered with another node's power device",
