@@ -44,7 +44,7 @@ export const orders = {
     identity
     operations
     snapshot plan
-    plan/alarms plan/jobs plan/power plan/store plan/workloads
+    plan/alarms plan/incidents plan/jobs plan/power plan/store plan/workloads
     plan/nodes
     claims jobs returns checks
     agents

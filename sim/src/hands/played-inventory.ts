@@ -20,7 +20,7 @@ import { isOrderPending } from '#domain/incident/order.js';
 import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';
-import { newIncident } from '../../../apps/inventory/src/incidents/new-incident.js';
+import { newIncident } from '../../../apps/inventory/src/plan/incidents/new-incident.js';
 import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
 import { answerRpc } from '../nats/answer-rpc.js';
 import type { Chassis } from './chassis.js';

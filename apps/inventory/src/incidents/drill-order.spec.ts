@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFencing, drilledIdentity, identityBasis, withIdentity, type NodeRecord } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
-import { drillPermit, refusedDrill } from './drill-order.js';
+import { refusedDrill } from './drill-order.js';
 import type { PowerFacts } from '#domain/power/power-order.js';
-import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const node = aNode('n-1', { verdict });
@@ -46,14 +45,5 @@ describe('a drill', () => {
     const pdu = { ...wrong, basis: identityBasis(aDevice('pdu')) };
     for (const level of [0, 1])
       expect(refusal(withIdentity({ ...node, ...two }, 'pdu', pdu), {}, level)).toBe('IDENTITY_MISMATCH');
-  });
-
-  it('goes on only while nobody else is in trouble', () => {
-    const storm = (o: Partial<StormFacts>): StormFacts => ({ silent: [], unrecovered: ['n-1'], ...o }) as StormFacts;
-    const may = (s: StormFacts | undefined): boolean => drillPermit(s, { node: 'n-1' }).granted;
-    expect(may(storm({}))).toBe(true);
-    expect(may(storm({ silent: [{ node: 'n-2', domain: 'd', forMs: 0 }] }))).toBe(false);
-    expect(may(storm({ unrecovered: ['n-1', 'n-2'] }))).toBe(false);
-    expect(may(undefined)).toBe(false);
   });
 });

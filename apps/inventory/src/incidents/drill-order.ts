@@ -1,7 +1,5 @@
-import { MusterError, type GateCode, type IncidentRecord } from '#contracts';
-import type { PermitDecision } from '#domain/incident/permits.js';
+import { MusterError, type GateCode } from '#contracts';
 import { refusedPower, type PowerFacts } from '#domain/power/power-order.js';
-import type { StormFacts } from '#domain/incident/storm-counts.js';
 import { isUpByRecord } from '#domain/verdict/heard.js';
 
 /**
@@ -42,19 +40,3 @@ export function refusedDrill(f: PowerFacts, level: number): MusterError | undefi
 /** What a drill is let past: that the node lives is what it is about, and that nothing runs there is why it is cordoned. */
 export const drillGates = (isCordoned: boolean): GateCode[] =>
   isCordoned ? ['LIFE_SIGN', 'NOT_FENCEABLE'] : ['LIFE_SIGN'];
-
-/**
- * A drill takes no permit from those that die. It goes on only while nobody else is in trouble: who falls silent then
- * fell with it.
- */
-export function drillPermit(storm: StormFacts | undefined, i: Pick<IncidentRecord, 'node'>): PermitDecision {
-  const others = new Set([...(storm?.silent.map((s) => s.node) ?? []), ...(storm?.unrecovered ?? [])]);
-  others.delete(i.node);
-  if (storm !== undefined && others.size === 0) return { granted: true, permits: undefined, results: [] };
-  const detail =
-    storm === undefined
-      ? 'A view of the records has a gap: it is not known whether others are silent or in an incident.'
-      : `Others are silent or in an incident: ${[...others].slice(0, 5).join(', ')}.`;
-  const gate = { gate: 'BRAKE', pass: false, detail } as const;
-  return { granted: false, permits: undefined, gate, results: [gate] };
-}

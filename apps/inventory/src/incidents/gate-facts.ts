@@ -22,7 +22,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { AgeBook } from '../ages/age-book.js';
 import { brokerHosts, hostOf } from './broker-hosts.js';
-import { withCarried } from './carried-evidence.js';
+import { withCarried } from '../plan/incidents/carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';

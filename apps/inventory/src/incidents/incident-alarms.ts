@@ -7,7 +7,7 @@ import {
   type NodeRecord,
   type StormView,
 } from '#contracts';
-import { isTakenBack } from './taken-back.js';
+import { isTakenBack } from '../plan/incidents/taken-back.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { runsNowhere } from './dead-work.js';
 import { bootMissed } from '#domain/power/boot-grace.js';

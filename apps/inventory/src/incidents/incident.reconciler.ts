@@ -13,7 +13,7 @@ import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js'
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go, note, orderedOff } from '#domain/incident/steps.js';
 import { ServiceContext } from '#service';
-import { isTakenBack, takenBackOver } from './taken-back.js';
+import { isTakenBack, takenBackOver } from '../plan/incidents/taken-back.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { IdentityReads } from '../identity/identity-reads.js';
@@ -26,8 +26,8 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from '../ages/age-book.js';
 import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
 import { mayPower } from '#domain/power/may-power.js';
-import { evidenceOf } from './carried-evidence.js';
-import { drillPermit } from './drill-order.js';
+import { evidenceOf } from '../plan/incidents/carried-evidence.js';
+import { drillPermit } from '../plan/incidents/drill-permit.js';
 import { decideIncident, type IncidentDecision } from '#domain/incident/decide-incident.js';
 import { shownLife } from '#domain/incident/life-signs.js';
 import { GateFactsService } from './gate-facts.js';
@@ -41,13 +41,13 @@ import {
   type DecidedStep,
   type IncidentStep,
   type OpeningStep,
-} from './incident-step.js';
-import { newIncident } from './new-incident.js';
+} from '../plan/incidents/incident-step.js';
+import { newIncident } from '../plan/incidents/new-incident.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
 import { firstLevel } from '#domain/power/levels.js';
 import { quarantineLeftMs } from '#domain/power/quarantine.js';
-import { withheld } from './stop-order.js';
+import { withheld } from '../plan/incidents/withheld.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */

@@ -14,7 +14,7 @@ import {
 import { withoutOrder } from '#domain/incident/order.js';
 import { mayGo } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
-import { takenBack } from './taken-back.js';
+import { takenBack } from '../plan/incidents/taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { drillGates } from './drill-order.js';
@@ -22,7 +22,7 @@ import { GateFactsService } from './gate-facts.js';
 import { askGates, gateTable, lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { unfenceable } from '#domain/node/to-be-fenced.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
-import { newIncident } from './new-incident.js';
+import { newIncident } from '../plan/incidents/new-incident.js';
 import { PowerEvidence } from './power-evidence.js';
 import { doNotPowerOnBefore } from '#domain/power/quarantine.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';

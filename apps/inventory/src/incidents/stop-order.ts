@@ -2,6 +2,7 @@ import { isOpenIncident, type FencingSettings, type IncidentRecord } from '#cont
 import { isOrderDue, isOrderPending, withoutOrder } from '#domain/incident/order.js';
 import { mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
+import { withheld } from '../plan/incidents/withheld.js';
 
 /**
  * What a pause, or mode observe, makes of an incident under way: written into its key, so that a command that was
@@ -25,14 +26,3 @@ export const mayCommand = (i: IncidentRecord): boolean => isOpenIncident(i) || i
 /** The second half of a cycle waits for the first: whether it may be given is asked then. */
 const orderWithheld = (i: IncidentRecord, why: string, at: number): IncidentRecord | undefined =>
   isOrderDue(i) ? withoutOrder(note(i, why, at), why) : undefined;
-
-/** A power-on that is still wanted is wanted no more. Undefined: none was, or it is done. */
-export function withheld(i: IncidentRecord, why: string, at: number): IncidentRecord | undefined {
-  const p = i.powerOn;
-  if (p?.wanted !== true || p.done === true) return undefined;
-  const given = i.commands.some((c) => c.verb === 'on')
-    ? ' An order that was given before may still be carried out.'
-    : '';
-  const detail = `${why} It stays off: power it on by hand.${given}`;
-  return { ...note(i, detail, at), powerOn: { ...p, wanted: false, detail } };
-}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VerdictKinds, closedPhases, type IncidentRecord, type PowerCommand, type VerdictKind } from '#contracts';
 import { mayCancel } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
-import { isTakenBack, takenBack, takenBackOver } from './taken-back.js';
+import { isTakenBack, takenBack, takenBackOver } from '../plan/incidents/taken-back.js';
 import { verdictEffect } from '#domain/incident/verdict-effect.js';
 import { anIncident } from '../testing/records.js';
 

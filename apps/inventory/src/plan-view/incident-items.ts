@@ -1,7 +1,7 @@
 import { isPaused, type GateCode, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
 import { gateCount, type GateFacts } from '#domain/incident/gates.js';
 import { AGAIN_MS, type IncidentPreview, type IncidentsPreview } from '../incidents/incident.reconciler.js';
-import type { IncidentStep } from '../incidents/incident-step.js';
+import type { IncidentStep } from '../plan/incidents/incident-step.js';
 import type { PlanFacts } from './plan-facts.js';
 import { quarantineFigure } from './power-items.js';
 

@@ -22,7 +22,7 @@ import { workloadAfter } from '#domain/workload/changes.js';
 import { placeWorkloads } from '#domain/workload/placement.js';
 import { askStartGate } from '#domain/workload/start-decision.js';
 import { checkStart } from '#domain/workload/where-it-runs.js';
-import { newIncident } from '../incidents/new-incident.js';
+import { newIncident } from '../plan/incidents/new-incident.js';
 import { decidePermit } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 import { isUnrecovered } from '#domain/incident/candidates.js';

@@ -10,7 +10,7 @@ import {
   type WorkloadView,
 } from '#contracts';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
-import { isTakenBack } from '../incidents/taken-back.js';
+import { isTakenBack } from '../plan/incidents/taken-back.js';
 import { isActive } from '../alarms/active.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';

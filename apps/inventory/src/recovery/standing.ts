@@ -12,7 +12,7 @@ import {
   type WorkloadStanding,
 } from '#contracts';
 import { PUT } from '#domain/workload/causes.js';
-import { isTakenBack } from '../incidents/taken-back.js';
+import { isTakenBack } from '../plan/incidents/taken-back.js';
 
 /**
  * What a node says of its workloads may be of 5 s before its report: what changed later than this ago, ms, is not yet held

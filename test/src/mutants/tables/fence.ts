@@ -9,17 +9,17 @@ const switches = [
 export const fence: readonly Mutant[] = [
   {
     name: 'a node that lives is let go while its off may still take effect',
-    file: 'apps/inventory/src/incidents/incident-step.ts',
+    file: 'apps/inventory/src/plan/incidents/incident-step.ts',
     symbol: 'incidentStep',
     operation: { replace: 'leftMs === 0', with: 'leftMs >= 0' },
-    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
   },
   {
     name: 'an incident whose proof is contradicted goes on',
-    file: 'apps/inventory/src/incidents/incident-step.ts',
+    file: 'apps/inventory/src/plan/incidents/incident-step.ts',
     symbol: 'incidentStep',
     operation: { replace: 'v.isContradicted()', with: 'false' },
-    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
   },
   {
     name: 'one off-read is proof',
@@ -480,10 +480,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a drill powers off while others are in trouble',
-    file: 'apps/inventory/src/incidents/drill-order.ts',
+    file: 'apps/inventory/src/plan/incidents/drill-permit.ts',
     symbol: 'drillPermit',
     operation: { operand: 'others.size === 0' },
-    specs: ['apps/inventory/src/incidents/drill-order.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/drill-permit.spec.ts'],
   },
   {
     name: 'a drill powers off what is known as another machine',
@@ -574,10 +574,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a node is ordered off by the identity of hours ago while no fencer answers',
-    file: 'apps/inventory/src/incidents/incident-step.ts',
+    file: 'apps/inventory/src/plan/incidents/incident-step.ts',
     symbol: 'incidentStep',
     operation: { replace: 'needsIdentity(i) && v.isIdentityUnanswered()', with: 'false' },
-    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
   },
   {
     name: 'a request that nobody has heard counts as an answer about whose a device is',

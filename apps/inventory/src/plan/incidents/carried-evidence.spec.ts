@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anIncident } from '../testing/records.js';
+import { anIncident } from '../../testing/records.js';
 import { evidenceOf, withCarried } from './carried-evidence.js';
 
 describe('the evidence that an order rests on', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GateResult } from '#contracts';
-import { aNode, anIncident } from '../testing/records.js';
+import { aNode, anIncident } from '../../testing/records.js';
 import {
   incidentStep,
   openingStep,
