@@ -196,6 +196,78 @@ describe('the product on the played nats-server', () => {
     expect(view.offers('fencer', 'ipmitool')).toBe(false);
   });
 
+  it('tells that a worker is gone right when its time is over, and not of one that beats', async () => {
+    const { run, until, start, time } = await world();
+    const view = await run(WorkerRegistry.watch(start('inventory-2').bus));
+    const at = { service: 'fencer', drivers: ['ipmitool'] } as const;
+    const [lives, dies] = [start('lives'), start('dies')];
+    for (const { bus } of [lives, dies])
+      await run(WorkerRegistry.announce(bus, { ...at, id: bus.name, drivers: [...at.drivers] }));
+    await time.advance(3_900);
+    dies.clock.end();
+    dies.client.connection.vanish();
+    let told = 0;
+    view.onChange(() => told++);
+    await until(() => told > 0);
+    // Its last beat was 1.9 s ago when it died.
+    expect(time.nowMs).toBeLessThan(8_020);
+    expect(view.live().map((w) => w.id)).toEqual(['lives']);
+    await time.advance(60_000);
+    expect(told).toBe(1);
+    expect(view.live().map((w) => w.id)).toEqual(['lives']);
+    await run(view.close());
+    const { events } = time;
+    lives.clock.end();
+    await time.advance(60_000);
+    expect(told).toBe(1);
+    expect(time.events - events).toBeLessThan(20);
+  });
+
+  it('tells at once that nobody knows who lives, and who does when it is known again', async () => {
+    const { run, until, start, faults } = await world();
+    const worker = start('fencer');
+    await run(WorkerRegistry.announce(worker.bus, { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'] }));
+    const { bus, client } = start('inventory-2');
+    // The snapshot comes, and the word that it does not.
+    faults.once('unanswered', { what: 'read KV_workers' });
+    const view = await run(WorkerRegistry.watch(bus));
+    const told: string[] = [];
+    view.onChange(() =>
+      told.push(
+        view.stale
+          ? 'stale'
+          : view
+              .live()
+              .map((w) => w.id)
+              .join(),
+      ),
+    );
+    await until(() => told.length === 2);
+    expect(told).toEqual(['stale', 'fencer-1']);
+    client.connection.break({ forMs: 60_000, silentMs: 0 });
+    expect(await until(() => told.length === 3)).toBeLessThan(10);
+    await until(() => told.length === 4, 120_000);
+    expect(told.slice(2)).toEqual(['stale', 'fencer-1']);
+  });
+
+  it('counts nobody as dead for beats that came while its own process stood still', async () => {
+    const { run, until, start, time } = await world();
+    const worker = start('fencer');
+    const { bus, clock } = start('inventory-2');
+    const view = await run(WorkerRegistry.watch(bus));
+    await run(WorkerRegistry.announce(worker.bus, { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'] }));
+    await until(() => view.live().length === 1);
+    clock.pause();
+    await time.advance(60_000);
+    clock.resume();
+    await time.advance(10);
+    expect(view.live()).toHaveLength(1);
+    let told = 0;
+    view.onChange(() => told++);
+    await time.advance(60_000);
+    expect([told, view.live().length]).toEqual([0, 1]);
+  });
+
   it('brings each event to one of two consumers, again where it was refused, and to a new life of who died with it', async () => {
     const { run, until, start, inventory } = await world();
     const seen: string[] = [];

@@ -45,7 +45,7 @@ export class KvWatch<T> implements Watch {
         o.onSeen?.(m.seq);
       },
       onLive: () => this.complete(),
-      onGap: () => o.onGap?.(),
+      onGap: () => this.tellGap(),
     });
   }
 
@@ -111,6 +111,14 @@ export class KvWatch<T> implements Watch {
       this.tell(key, undefined, revision);
     }
     this.o.onLive?.();
+  }
+
+  private tellGap(): void {
+    try {
+      this.o.onGap?.();
+    } catch (e) {
+      this.link.log.error({ err: e, bucket: this.bucket }, 'a watcher failed');
+    }
   }
 
   private tell(key: string, value: T | undefined, revision: number): void {

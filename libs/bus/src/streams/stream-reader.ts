@@ -77,8 +77,11 @@ export class StreamReader implements Closable {
       },
       (e: unknown) => {
         if (this.reading !== reading) return;
+        // All that was stored may have come before the server's word was lost.
+        const wasLive = reading.live;
         reading.end();
         this.reading = undefined;
+        if (wasLive) this.o.onGap?.();
         if (!this.failing) this.tell(e);
         this.failing = true;
         const { clock, random } = this.link;

@@ -138,9 +138,32 @@ export const WorkerRegistry = {
     const seen = new Map<string, { record: WorkerRecord; at: number; alive: boolean }>();
     const listeners = new Set<() => void>();
     const told = (): void => listeners.forEach((fn) => fn());
-    let wasLive = false;
     const now = (): number => bus.clock.monotonicMs();
-    const fresh = (at: number): boolean => now() - at < WORKER_DEAD_MS;
+    const leftMs = (at: number): number => at + WORKER_DEAD_MS - now();
+    let closed = false;
+    /** Of the moment at which one of them may have been silent for too long; undefined: nobody is waited for. */
+    let expiry: Timer | undefined;
+
+    /** A beat moves the moment on, never forward: a timer that stands may ring for nobody. */
+    const expect = (): void => {
+      if (closed || expiry !== undefined) return;
+      let next = Infinity;
+      for (const worker of seen.values()) if (worker.alive) next = Math.min(next, leftMs(worker.at));
+      if (next < Infinity) expiry = bus.clock.after(Math.max(1, Math.ceil(next)), expire);
+    };
+    const expire = (): void => {
+      expiry = undefined;
+      // In a gap nobody dies; after it everybody is waited for anew.
+      if (!watch.live) return;
+      let changed = false;
+      for (const worker of seen.values())
+        if (worker.alive && leftMs(worker.at) <= 0) {
+          worker.alive = false;
+          changed = true;
+        }
+      expect();
+      if (changed) told();
+    };
 
     let opened: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
@@ -151,6 +174,7 @@ export const WorkerRegistry = {
         const before = seen.get(key);
         if (record === undefined) seen.delete(key);
         else seen.set(key, { record, at: now(), alive: true });
+        expect();
         const same =
           record !== undefined &&
           before?.alive === true &&
@@ -161,26 +185,19 @@ export const WorkerRegistry = {
       },
       onLive() {
         // After a gap nobody is dead for beats that could not be seen: everybody is examined anew.
-        for (const worker of seen.values()) worker.at = now();
+        for (const worker of seen.values()) Object.assign(worker, { at: now(), alive: true });
+        expect();
         opened();
         told();
       },
-    });
-    const timer = bus.clock.every(250, () => {
-      let changed = wasLive !== watch.live;
-      wasLive = watch.live;
-      for (const worker of seen.values())
-        if (worker.alive && watch.live && !fresh(worker.at)) {
-          worker.alive = false;
-          changed = true;
-        }
-      if (changed) told();
+      onGap() {
+        if (!closed) told();
+      },
     });
     await first;
-    wasLive = true;
 
     const live = (): WorkerRecord[] =>
-      watch.live ? [...seen.values()].filter((w) => fresh(w.at)).map((w) => w.record) : [];
+      watch.live ? [...seen.values()].filter((w) => leftMs(w.at) > 0).map((w) => w.record) : [];
     return {
       live,
       get stale() {
@@ -192,7 +209,8 @@ export const WorkerRegistry = {
         return () => listeners.delete(fn);
       },
       async close() {
-        timer.cancel();
+        closed = true;
+        expiry?.cancel();
         await watch.close();
       },
     };
