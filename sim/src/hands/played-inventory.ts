@@ -1,4 +1,4 @@
-import { Bus, TokenMemory, type Entry } from '#bus';
+import { Bus, TokenMemory, type Entry, type LeaseRecord } from '#bus';
 import {
   defaultSettings,
   inPlaceOf,
@@ -63,7 +63,7 @@ export class PlayedInventory {
     for (const node of this.p.nodes) await this.putNode(node);
     answerRpc(bus, 'inventory.incidents.recheck', (q) => this.recheck(q));
     answerRpc(bus, 'inventory.workloads.mayStart', () => ({ allowed: true, reason: '' }));
-    this.tokens = TokenMemory.follow(bus);
+    this.tokens = TokenMemory.follow(bus, await bus.bucket<LeaseRecord>('leases').view());
     this.round();
   }
 

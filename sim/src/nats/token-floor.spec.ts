@@ -21,7 +21,8 @@ async function world() {
   };
   const inventory = start('inventory');
   await time.settle(inventory.createBuckets());
-  const memory = TokenMemory.follow(inventory);
+  const leases = await time.settle(inventory.bucket<LeaseRecord>('leases').view());
+  const memory = TokenMemory.follow(inventory, leases);
   const contend = (name: string, held: () => number | undefined = () => 0): Lease => {
     const bus = start(name);
     const lease = new Lease(bus, { name: 'fencer', holder: name, floor: () => tokenFloor(bus, held) });

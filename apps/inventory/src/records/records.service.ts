@@ -17,7 +17,7 @@ import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
 
 /** Buckets that nothing else in inventory follows. */
-const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency', 'leases'];
+const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency'];
 
 /**
  * Records that no program can read: an alarm for each, and the way to be rid of them. And records with secrets in clear,

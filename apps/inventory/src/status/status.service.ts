@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { isMember } from '#domain/node/membership.js';
@@ -18,8 +18,8 @@ import { weaknesses } from '../incidents/weaknesses.js';
 
 /** One look at everything that a person asks first. */
 @Injectable()
-export class StatusService implements OnModuleInit, OnApplicationShutdown {
-  private leases: LeaseViewer | undefined;
+export class StatusService implements OnApplicationShutdown {
+  private readonly leases: LeaseViewer;
 
   constructor(
     private readonly store: InventoryStore,
@@ -29,14 +29,12 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     private readonly alarms: AlarmService,
     private readonly standing: StandingService,
     private readonly conductor: ConductorService,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    this.leases = await Lease.view(this.store.bus);
+  ) {
+    this.leases = Lease.view(store.leases.view, store.clock);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.leases?.close();
+  onApplicationShutdown(): void {
+    this.leases.close();
   }
 
   async status(): Promise<StatusView> {
@@ -52,7 +50,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       cluster: settings.cluster,
       ...(gap !== undefined && { stale: gap }),
       fencing: settings.fencing,
-      leases: this.leases?.list() ?? [],
+      leases: this.leases.list(),
       detector: this.detectorPart(),
       brake: this.gates.brake(),
       ...(storms.length > 0 && { storms }),

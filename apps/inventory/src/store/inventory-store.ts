@@ -120,7 +120,7 @@ export class InventoryStore {
       permits,
       leases,
       workers,
-      TokenMemory.follow(bus),
+      TokenMemory.follow(bus, leases.view),
       o.secretsFile,
     );
   }

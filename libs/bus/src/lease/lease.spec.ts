@@ -121,13 +121,15 @@ describe('lease on a real server', () => {
 
   it('shows who holds what', async () => {
     const bus = await connect(nats.url);
-    const viewer = await Lease.view(bus);
+    const leases = await bus.bucket<LeaseRecord>('leases').view();
+    const viewer = Lease.view(leases, bus.clock);
     const token = await contend(bus, 'a', 1000).whenHeld();
     await until(() => viewer.list().length === 1);
     await until(() => viewer.list()[0]?.token === token);
     expect(viewer.list()[0]).toMatchObject({ name: 'spec', holder: 'a' });
     expect(viewer.list()[0]?.ageMs).toBeLessThan(5000);
-    await viewer.close();
+    viewer.close();
+    await leases.close();
   });
 
   it('survives a renewal whose acknowledgement is lost: same token, no gap', async () => {

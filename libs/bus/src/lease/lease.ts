@@ -1,6 +1,7 @@
-import { MusterError, unreadable, type LeaseView, type Timer, type UnreadableRecord } from '#contracts';
+import { MusterError, unreadable, type Clock, type LeaseView, type Timer, type UnreadableRecord } from '#contracts';
 import type { Bus } from '../bus/bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
+import type { KvView } from '../kv/kv-view.js';
 import type { Pulse } from '../pulse/pulses.js';
 import { serverRefusal } from '../servers/server-floor.js';
 import type { Entry } from '../ports/types.js';
@@ -340,30 +341,25 @@ export class Lease {
   }
 
   /** All leases as seen from here, for status pages: reading it gives no right to anything. */
-  static async view(bus: Bus): Promise<LeaseViewer> {
-    const bucket = bus.bucket<LeaseRecord>('leases');
-    const now = (): number => bus.clock.monotonicMs();
+  static view(leases: KvView<LeaseRecord>, clock: Pick<Clock, 'monotonicMs'>): LeaseViewer {
+    const now = (): number => clock.monotonicMs();
     const seenAt = new Map<string, { revision: number; at: number }>();
-    const note = (key: string, revision: number): void => {
-      if (seenAt.get(key)?.revision !== revision) seenAt.set(key, { revision, at: now() });
+    const note = (key: string): void => {
+      const shown = leases.get(key);
+      if (shown === undefined) seenAt.delete(key);
+      else if (seenAt.get(key)?.revision !== shown.revision) seenAt.set(key, { revision: shown.revision, at: now() });
     };
-    const view = await bucket.view();
-    for (const entry of view.entries()) note(entry.key, entry.revision);
-    const off = view.onChange(() => {
-      for (const entry of view.entries()) note(entry.key, entry.revision);
-    });
+    for (const entry of leases.entries()) note(entry.key);
+    const off = leases.onChange(note);
     return {
       list: () =>
-        view.entries().map((entry) => ({
+        leases.entries().map((entry) => ({
           name: entry.key,
           ...(entry.value.holder === '' ? {} : { holder: entry.value.holder }),
           token: entry.value.token,
           ageMs: Math.round(now() - (seenAt.get(entry.key)?.at ?? now())),
         })),
-      close: async () => {
-        off();
-        await view.close();
-      },
+      close: off,
     };
   }
 }
@@ -379,5 +375,6 @@ function faultOf(answer: { value: unknown } | Error | 'late'): Error | undefined
 
 export interface LeaseViewer {
   list(): LeaseView[];
-  close(): Promise<void>;
+  /** The view that it was made of stays open. */
+  close(): void;
 }

@@ -7,7 +7,8 @@ import {
   type TokenFloor,
 } from '#contracts';
 import type { Bus } from '../bus/bus.js';
-import type { Closable, Watch } from '../ports/types.js';
+import type { KvView } from '../kv/kv-view.js';
+import type { Closable } from '../ports/types.js';
 import type { LeaseRecord } from './lease-decide.js';
 
 /**
@@ -48,19 +49,19 @@ export class TokenMemory implements Closable {
   private seen = 0;
   private noting: Promise<void> | undefined;
   private readonly terms = new Map<string, string>();
-  private readonly watch: Watch;
+  private readonly off: () => void;
 
-  private constructor(private readonly bus: Bus) {
-    this.watch = bus.bucket<LeaseRecord>('leases').watch({
-      onChange: (name, lease, revision) => {
-        if (lease !== undefined && !name.startsWith('job.')) this.see(name, lease, revision);
-      },
-    });
+  private constructor(
+    private readonly bus: Bus,
+    private readonly leases: KvView<LeaseRecord>,
+  ) {
+    for (const { key } of leases.entries()) this.look(key);
+    this.off = leases.onChange((name) => this.look(name));
   }
 
-  /** Notes each token as it is taken. One that fails is tried again at the next renewal. */
-  static follow(bus: Bus): TokenMemory {
-    return new TokenMemory(bus);
+  /** Notes each token as it is taken. One that fails is tried again at the next renewal. The view stays open at its end. */
+  static follow(bus: Bus, leases: KvView<LeaseRecord>): TokenMemory {
+    return new TokenMemory(bus, leases);
   }
 
   /**
@@ -75,8 +76,13 @@ export class TokenMemory implements Closable {
   }
 
   async close(): Promise<void> {
-    await this.watch.close();
+    this.off();
     await this.noting;
+  }
+
+  private look(name: string): void {
+    const shown = this.leases.get(name);
+    if (shown !== undefined && !name.startsWith('job.')) this.see(name, shown.value, shown.revision);
   }
 
   private see(name: string, lease: LeaseRecord, revision: number): void {
