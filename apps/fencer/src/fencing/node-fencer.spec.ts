@@ -8,6 +8,7 @@ import {
   type IncidentRecord,
   type NodeRecord,
   type PowerDevice,
+  type PowerOrder,
   type PowerVerb,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
@@ -39,12 +40,14 @@ interface World {
   says?: (n: number) => DeviceIdentity;
   /** What inventory tells with its leave. */
   handed?: FreshIdentity;
+  /** An operator's order, in a record that is closed. @default its incident is in phase fencing */
+  order?: PowerOrder['action'];
   /** So much time passes while the first `off` waits for its turn at the BMC, or its intent is stored, ms. */
   turnMs?: number;
   intentMs?: number;
 }
 
-/** Fences one node over records in memory. */
+/** Fences one node, or carries out an order to its power, over records in memory. */
 async function fence(w: World = {}): Promise<{ sent: string[]; incident: IncidentRecord }> {
   const { editedAt } = w;
   const sent: string[] = [];
@@ -71,15 +74,17 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     ...{ id: 'i-1', node: 'n-1', phase: 'fencing', cause: 'auto', reason: 'spec', openedAt: 1, updatedAt: 1 },
     ...{ gates: [], conductor: 1, level: 0, attempt: 0, commands: [], recovery: [], steps: [] },
     devices: devicesMark(before),
+    ...(w.order && { phase: 'closed', order: { action: w.order, by: 'eve', reason: 'spec', at: 1, after: 0 } }),
   };
   let node: NodeRecord | undefined = aNode('n-1', { powerLevels: before, ...w.known });
-  let isOff = false;
+  let isOff = w.order === 'on';
   const put = (next: IncidentRecord): Promise<number> => {
     incident = next;
-    if (incident.commands.at(-1)?.verb === 'off') [aheadMs, intentMs] = [aheadMs + intentMs, 0];
     const last = incident.commands.at(-1);
+    const isOrder = last !== undefined && last.verb !== 'status';
+    if (isOrder) [aheadMs, intentMs] = [aheadMs + intentMs, 0];
     if (node !== undefined && editedAt !== undefined && last?.verb === editedAt) node = { ...node, powerLevels: after };
-    if (node !== undefined && w.becomes !== undefined && last?.verb === 'off' && !last.result) node = w.becomes(node);
+    if (node !== undefined && w.becomes !== undefined && isOrder && !last.result) node = w.becomes(node);
     return Promise.resolve(1);
   };
   const incidents = {
@@ -88,8 +93,11 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     mutate: (_key: string, fn: (x: { value: IncidentRecord }) => IncidentRecord | undefined) =>
       put(fn({ value: incident }) ?? incident),
   };
+  const settings = { value: { fencing: { mode: 'enforce' } }, revision: 1 };
   const bucket = (name: string): unknown =>
-    name === 'incidents' ? incidents : { get: () => Promise.resolve(node && { value: node, revision: 1 }) };
+    name === 'incidents'
+      ? incidents
+      : { get: () => Promise.resolve(name === 'settings' ? settings : node && { value: node, revision: 1 }) };
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const call = (): Promise<unknown> =>
     Promise.resolve({
@@ -99,7 +107,7 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
   const power: NodeFencerParts['power'] = {
     run: (d, verb) => {
       sent.push(`${verb} ${d.address}`);
-      if (verb === 'off') isOff = true;
+      if (verb !== 'status') isOff = verb !== 'on';
       return Promise.resolve({ ok: true, tookMs: 1, ...(verb === 'status' && { power: isOff ? 'off' : 'on' }) });
     },
     identify: (d) => {
@@ -137,6 +145,18 @@ it('gives no off to devices that were edited as its intent was written, and tell
   expect(off?.result?.ok).toBe(false);
   expect(off?.result?.detail).toContain('not given');
 });
+
+it.each(['on', 'soft'] as const)(
+  'gives no order %s to a device that was edited as its intent was written',
+  async (order) => {
+    const { sent, incident } = await fence({ editedAt: order, order });
+    expect(sent).not.toContain(`${order} 10.2.0.1`);
+    expect(sent).toContain(`${order} 10.2.0.2`);
+    expect(incident.commands.find((c) => c.verb === order)?.result?.detail).toContain(
+      'not given: its power devices were edited',
+    );
+  },
+);
 
 describe('a device that was proven to be the node’s own', () => {
   const own = (): DeviceIdentity => ({ seen: { guid: GUID } });
@@ -191,6 +211,49 @@ describe('a device that was proven to be the node’s own', () => {
       ok: false,
       code: 'IDENTITY_UNREAD',
     });
+  });
+
+  it.each<[PowerOrder['action'], string[]]>([
+    ['on', [who, read, 'on 10.2.0.1', read]],
+    ['soft', [who, 'soft 10.2.0.1']],
+  ])('is asked who it is before an order %s', async (order, all) => {
+    const { sent, incident } = await fence({ known: proven, says: own, order });
+    expect(sent).toEqual(all);
+    expect(incident).toMatchObject({ phase: 'closed', order: { done: true, ok: true } });
+  });
+
+  it.each<[string, World, string]>([
+    ['says that it is another one', { says: () => ({ seen: { guid: OTHER } }) }, 'IDENTITY_MISMATCH'],
+    [
+      'is found to be another machine’s as its intent is stored',
+      {
+        says: own,
+        becomes: (n) => ({
+          ...n,
+          powerIdentity: { bmc: { result: 'mismatch', at: 2, basis, why: 'it is that of n-2' } },
+        }),
+      },
+      'IDENTITY_MISMATCH',
+    ],
+  ])('is given no order where it %s, and the order says so', async (_what, w, code) => {
+    for (const order of ['on', 'soft'] as const) {
+      const { sent, incident } = await fence({ known: proven, order, ...w });
+      expect(sent).not.toContain(`${order} 10.2.0.1`);
+      expect(incident.order).toMatchObject({ done: true, ok: false, detail: expect.stringContaining(code) });
+    }
+  });
+
+  it('is given no order where its word has aged while the intent was stored, and the record says so', async () => {
+    const says = (n: number): DeviceIdentity => (n === 0 ? { seen: { guid: GUID } } : { seen: { guid: OTHER } });
+    for (const order of ['on', 'soft'] as const) {
+      const { sent, incident } = await fence({ known: proven, says, order, intentMs: IDENTITY_FRESH_MS });
+      expect(sent).not.toContain(`${order} 10.2.0.1`);
+      expect(incident.commands.find((c) => c.verb === order)?.result).toMatchObject({
+        ok: false,
+        code: 'IDENTITY_UNREAD',
+      });
+      expect(incident.order).toMatchObject({ done: true, ok: false });
+    }
   });
 
   it.each<[string, World['becomes'], string]>([

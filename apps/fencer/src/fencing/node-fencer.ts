@@ -21,7 +21,7 @@ import { mayPower } from '#domain/power/may-power.js';
 import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
 import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
-import type { SwitchMemory } from '#domain/power/switch-step.js';
+import { switchOwner, type SwitchMemory } from '#domain/power/switch-step.js';
 import {
   deviceOwner,
   guidIsEnough,
@@ -82,8 +82,20 @@ const newAttempt = (key: string, sinceMs: number): Attempt => ({
 const identitiesOf = (a: Attempt): IdentityRead[] => [...a.handed, ...a.identities];
 
 /** By what is known of it, and what it said shortly before. */
-const ownerOf = (device: PowerDevice, node: NodeRecord | undefined, attempt: Attempt): DeviceOwner =>
-  deviceOwner(node ?? {}, device, identitiesOf(attempt));
+function ownerOf(
+  device: PowerDevice,
+  i: IncidentRecord,
+  wish: PowerWish,
+  node: NodeRecord | undefined,
+  attempt: Attempt,
+): DeviceOwner {
+  const m = { identified: node ?? {}, identities: identitiesOf(attempt) };
+  return wish.verb === 'off' ? deviceOwner(m.identified, device, m.identities) : switchOwner(i, wish, device, m);
+}
+
+/** By its place, and who asks there, it is one of the node's as it is now. */
+const isStillOf = (node: NodeRecord, device: PowerDevice): boolean =>
+  node.powerLevels.flat().some((d) => d.id === device.id && identityBasis(d) === identityBasis(device));
 
 /** @param askedMs inventory was asked then: what it had read was no younger than its age, counted from there */
 const handedReads = (
@@ -422,11 +434,11 @@ export class NodeFencer {
     // It may have waited long for its turn.
     if (c.verb === 'off') {
       if (!(await this.mayPowerOff(i, revision, attempt))) return;
-      if (!standsFor(ownerOf(c.device, node, attempt), this.clock.monotonicMs())) return;
     } else {
       const now = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
       if ((await this.hold(now?.value, wish)) !== undefined) return;
     }
+    if (!standsFor(ownerOf(c.device, i, wish, node, attempt), this.clock.monotonicMs())) return;
     const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
     // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
     const limitNs = this.limitNs(c);
@@ -437,7 +449,7 @@ export class NodeFencer {
     const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };
     let outcome: TimedOutcome;
     try {
-      const withheld = c.verb === 'off' ? await this.withheldOff(c.device, i, attempt) : undefined;
+      const withheld = await this.withheld(c, wish, i, attempt);
       this.check();
       if (withheld === undefined) {
         this.parts.bus.log.info(facts, `power ${c.verb} is given`);
@@ -457,11 +469,12 @@ export class NodeFencer {
   }
 
   /**
-   * What comes of an `off` that is not given after all. Asked once the intent is written: an edit that comes later finds a
+   * What comes of a command that is not given after all. Asked once the intent is written: an edit that comes later finds a
    * command under way.
    */
-  private async withheldOff(
-    device: PowerDevice,
+  private async withheld(
+    { device, verb }: Given,
+    wish: PowerWish,
     i: IncidentRecord,
     attempt: Attempt,
   ): Promise<TimedOutcome | undefined> {
@@ -473,10 +486,11 @@ export class NodeFencer {
     });
     const node = (await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
     if (node === undefined) return not('its node is not registered any more', 'INCIDENT_STATE');
-    if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels))
-      return not('its power devices were edited');
-    if (!(await this.stillMayPowerOff(i, attempt))) return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
-    const owner = ownerOf(device, node, attempt);
+    const isEdited = i.devices !== undefined && i.devices !== devicesMark(node.powerLevels);
+    if (verb === 'off' ? isEdited : !isStillOf(node, device)) return not('its power devices were edited');
+    if (verb === 'off' && !(await this.stillMayPowerOff(i, attempt)))
+      return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
+    const owner = ownerOf(device, i, wish, node, attempt);
     if (standsFor(owner, this.clock.monotonicMs())) return undefined;
     if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');
     return not('it did not say in time who it is', 'IDENTITY_UNREAD');

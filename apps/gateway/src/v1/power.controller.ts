@@ -23,7 +23,7 @@ export class PowerController {
   @Allow(
     'operator',
     'Switch the power of a node by hand',
-    'Off is a fencing, with proof. Cycle is one after which the node is switched on. On waits until an off that was ordered before cannot take effect any more. Soft asks the system to shut down, and proves nothing. The incident that is answered tells how it goes. Refused in mode observe, while fencing is paused, and where a device that it may come to is known as another machine’s (IDENTITY_MISMATCH) until an administrator answers for it.',
+    'Off is a fencing, with proof. Cycle is one after which the node is switched on. On waits until an off that was ordered before cannot take effect any more. Soft asks the system to shut down, and proves nothing. A device that was proven to be the node’s own is asked first who it is. The incident that is answered tells how it goes. Refused in mode observe, while fencing is paused, and where a device that it may come to is known as another machine’s (IDENTITY_MISMATCH) until an administrator answers for it.',
   )
   act(@Param('name') name: string, @Body() { action, reason }: PowerActionRequest, @Who() who: By) {
     return this.rpc.write('inventory.nodes.power', { ...who, name, action, reason });

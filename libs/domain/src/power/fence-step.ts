@@ -4,14 +4,13 @@ import {
   FencingNumbers,
   hasSealed,
   type IncidentRecord,
-  type NodeRecord,
   type OffProof,
   type PowerDevice,
 } from '#contracts';
 import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
-import { deviceOwner, standsFor, type DeviceOwner, type IdentityRead } from './whose-device.js';
+import { deviceOwner, standsFor, whyUnread, type DeviceOwner, type IdentityRead } from './whose-device.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
 export interface FenceMemory extends PowerMemory {
@@ -28,10 +27,6 @@ export interface FenceMemory extends PowerMemory {
   revision: number;
   /** Last answer of inventory: does the incident still stand? */
   recheck?: Leave;
-  /** What is known of whose the node's power devices are. */
-  identified: Pick<NodeRecord, 'powerIdentity'>;
-  /** Who its devices said they are, as was read here in this attempt or by others shortly before. */
-  identities: readonly IdentityRead[];
 }
 
 export interface FenceCommand {
@@ -274,13 +269,7 @@ function summary(i: Ordered, devices: readonly PowerDevice[], m: FenceMemory, no
 }
 
 function unreadText({ id }: PowerDevice, tried: IdentityRead | undefined): string {
-  const why =
-    tried === undefined
-      ? 'it was not asked in time'
-      : tried.code === undefined
-        ? 'it says nothing that can be compared'
-        : `${tried.code}: ${tried.detail ?? 'no detail'}`;
-  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${why}); until it does, it gets no off and its readings do not count.`;
+  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${whyUnread(tried)}); until it does, it gets no off and its readings do not count.`;
 }
 
 const backoff = (i: { attempt: number }): number =>

@@ -1,3 +1,6 @@
+import type { NodeRecord } from '#contracts';
+import type { IdentityRead } from './whose-device.js';
+
 /** One read of a device's power by this process; times on its own monotonic clock, ms. */
 export interface PowerRead {
   device: string;
@@ -19,4 +22,8 @@ export interface PowerMemory {
   endedMs: Record<string, number>;
   /** Devices with a command of this process under way. */
   busy: readonly string[];
+  /** What is known of whose the node's power devices are. */
+  identified: Pick<NodeRecord, 'powerIdentity'>;
+  /** Who its devices said they are, as was read here in this attempt or by others shortly before. */
+  identities: readonly IdentityRead[];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import {
+  identityBasis,
   IncidentPhases,
   POWER_QUARANTINE_MS,
   type IncidentRecord,
@@ -12,6 +13,7 @@ import { isOrderDue } from '../incident/order.js';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
 import type { SwitchMemory } from './switch-step.js';
+import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
 const W = POWER_QUARANTINE_MS;
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
@@ -47,6 +49,8 @@ const memory = (o: Partial<SwitchMemory> = {}): SwitchMemory => ({
   endedMs: {},
   busy: [],
   bootId: 'boot-1',
+  identified: {},
+  identities: [],
   ...o,
 });
 const read = (power: PowerRead['power'], at: number): PowerRead => ({
@@ -58,8 +62,11 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decideOrder = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, identified: {}, identities: [], ...m }, now);
-const given = (verb: 'on' | 'soft' | 'status'): object => ({ do: 'command', commands: [{ device: bmc, verb }] });
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
+const given = (verb: 'on' | 'soft' | 'status' | 'identify'): object => ({
+  do: 'command',
+  commands: [{ device: bmc, verb }],
+});
 
 describe("an operator's order to switch on", () => {
   it('reads first, and writes nothing where the power is on already', () => {
@@ -119,6 +126,85 @@ describe("an operator's order to shut down", () => {
       ok: false,
       detail: expect.stringContaining('rebooted'),
     });
+  });
+});
+
+const GUID = '00112233445566778899aabbccddee01';
+const basis = identityBasis(bmc);
+const proven: SwitchMemory['identified'] = {
+  powerIdentity: { bmc: { result: 'proven', by: 'guid', at: 1, seen: { guid: GUID }, basis } },
+};
+const foreign: SwitchMemory['identified'] = {
+  powerIdentity: { bmc: { result: 'mismatch', at: 1, why: 'it is that of n-2', basis } },
+};
+const said = (startedMs: number, guid?: string): IdentityRead => ({
+  ...{ device: 'bmc', basis, startedMs, endedMs: startedMs + 100 },
+  ...(guid === undefined ? { code: 'BMC_TIMEOUT', detail: 'no answer' } : { seen: { guid } }),
+});
+
+describe.each([
+  ['to switch on', on, 'status'],
+  ['to shut down', soft, 'soft'],
+] as const)("an operator's order %s, by a device that was proven to be the node's own", (_what, order, first) => {
+  const decide = (identities: IdentityRead[], now: number, o: Partial<SwitchMemory> = {}): PowerStep =>
+    decideOrder(incident(order), levels, memory({ identified: proven, identities, ...o }), now);
+
+  it('asks it who it is first, and again when that is 15 s ago', () => {
+    expect(decide([], 0)).toMatchObject(given('identify'));
+    expect(decide([said(0, GUID)], 110)).toMatchObject(given(first));
+    expect(decide([said(0, GUID)], IDENTITY_FRESH_MS)).toMatchObject(given(first));
+    expect(decide([said(0, GUID)], IDENTITY_FRESH_MS + 1)).toMatchObject(given('identify'));
+    expect(decide([], 0, { busy: ['bmc'] }).do).toBe('wait');
+  });
+
+  it('gives nothing to one that is another, or known as one, and says by which command that is looked into', () => {
+    const ended = { do: 'done', ok: false, detail: expect.stringMatching(/^IDENTITY_MISMATCH: bmc: .*test n\.$/) };
+    expect(decide([said(0, `${GUID.slice(0, -1)}2`)], 110)).toMatchObject(ended);
+    expect(decide([said(0, GUID)], 110, { identified: foreign })).toMatchObject(ended);
+  });
+
+  it('asks three times, 5 s apart, and gives up then', () => {
+    const asked = [said(0)];
+    expect(decide(asked, 110)).toEqual({ do: 'wait', untilMs: 5_100 });
+    expect(decide(asked, 5_100)).toMatchObject(given('identify'));
+    asked.push(said(5_100), said(10_300));
+    expect(decide(asked, 10_400)).toMatchObject({
+      do: 'done',
+      ok: false,
+      detail: expect.stringMatching(/^IDENTITY_UNREAD: bmc.*BMC_TIMEOUT: no answer.*test n\.$/),
+    });
+    // Of those after it last said so: nothing is held against it.
+    expect(decide([said(-20_000), said(-19_000), said(-18_000, GUID), said(0)], 5_100)).toMatchObject(
+      given('identify'),
+    );
+  });
+
+  it('is asked nothing where nothing may be switched', () => {
+    expect(decide([], 0, { hold: 'Fencing is paused.' })).toMatchObject({ do: 'done', detail: 'Fencing is paused.' });
+  });
+});
+
+describe("an operator's order to switch on, by a device whose word counts", () => {
+  it('takes for on only what was read when that was known', () => {
+    const m = memory({ identified: proven, reads: [read('on', 0)] });
+    expect(decideOrder(incident(on), levels, { ...m, identities: [said(100, GUID)] }, 300)).toMatchObject(
+      given('status'),
+    );
+    expect(decideOrder(incident(on), levels, { ...m, identities: [said(-100, GUID)] }, 300)).toMatchObject({
+      do: 'done',
+      ok: true,
+    });
+  });
+
+  it('undoes its own off, of a cycle or a drill, also where that has shown that it is another machine’s', () => {
+    const W_ON = W + 1_000;
+    const off = command(1, 'off', true);
+    const m = memory({ identified: foreign, reads: [read('off', W_ON - 100)] });
+    const cycled = incident(on, { phase: 'recovered', commands: [off] });
+    expect(decideOrder(cycled, levels, m, W_ON)).toMatchObject(given('on'));
+    // Ordered since: by somebody who was to have looked.
+    const later = incident({ ...on, after: 1 }, { phase: 'recovered', commands: [off] });
+    expect(decideOrder(later, levels, m, W_ON)).toMatchObject({ do: 'done', ok: false });
   });
 });
 

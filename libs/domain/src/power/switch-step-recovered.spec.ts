@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
+import {
+  identityBasis,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type PowerCommand,
+  type PowerDevice,
+} from '#contracts';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
 import { offMark } from './quarantine.js';
@@ -37,6 +43,8 @@ const memory = (o: Partial<SwitchMemory> = {}): SwitchMemory => ({
   reads: [],
   endedMs: {},
   busy: [],
+  identified: {},
+  identities: [],
   ...o,
 });
 const read = (power: PowerRead['power'], at: number): PowerRead => ({
@@ -48,7 +56,7 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decidePowerOn = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, identified: {}, identities: [], ...m }, now);
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const levels = [[bmc], [pdu]];
 const W = POWER_QUARANTINE_MS;
 
@@ -108,6 +116,33 @@ describe('power-on, decided', () => {
     });
     const stillOff = memory({ hold, endedMs: { bmc: W }, reads: [read('off', W + 10)] });
     expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100).do).toBe('wait');
+  });
+
+  it('asks a device that was proven to be its own who it is, once the quarantine is over and nothing holds it', () => {
+    const seen = { guid: '00112233445566778899aabbccddee01' };
+    const basis = identityBasis(bmc);
+    const identified = {
+      powerIdentity: { bmc: { result: 'proven' as const, by: 'guid' as const, at: 1, seen, basis } },
+    };
+    const m = memory({ identified });
+    expect(decidePowerOn(incident([off]), levels, m, W - 1).do).toBe('wait');
+    expect(decidePowerOn(incident([off]), levels, { ...m, hold: 'paused' }, W).do).toBe('wait');
+    expect(decidePowerOn(incident([off]), levels, m, W)).toMatchObject({ commands: [{ verb: 'identify' }] });
+    const identities = [{ device: 'bmc', basis, seen, startedMs: W, endedMs: W + 100 }];
+    expect(decidePowerOn(incident([off]), levels, { ...m, identities }, W + 110)).toMatchObject({
+      commands: [{ verb: 'on' }],
+    });
+    // What was ordered before is read on while it is held, and counts only by a device that has said who it is.
+    const given = incident([off, on(2, true)]);
+    const held = { ...m, hold: 'paused', endedMs: { bmc: W }, reads: [read('on', W + 10)] };
+    expect(decidePowerOn(given, levels, held, W + 100)).toMatchObject({ commands: [{ verb: 'identify' }] });
+    expect(decidePowerOn(given, levels, { ...held, identities }, W + 200)).toMatchObject({ do: 'done', ok: true });
+    const other = [{ ...identities[0]!, seen: { guid: '00112233445566778899aabbccddee02' } }];
+    expect(decidePowerOn(incident([off]), levels, { ...m, identities: other }, W + 110)).toMatchObject({
+      do: 'done',
+      ok: false,
+      detail: expect.stringMatching(/^IDENTITY_MISMATCH: bmc/),
+    });
   });
 
   it('reads first what another leader had ordered on', () => {

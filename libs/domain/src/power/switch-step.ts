@@ -1,13 +1,17 @@
 import {
   FencingNumbers,
+  identityBasis,
+  identityStanding,
   POWER_QUARANTINE_MS,
   type IncidentRecord,
   type PowerCommand,
   type PowerDevice,
 } from '#contracts';
+import { latestOff } from './levels.js';
 import type { PowerMemory } from './power-read.js';
 import { lastOff } from './quarantine.js';
 import { powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
+import { deviceOwner, standsFor, whyUnread, type DeviceOwner } from './whose-device.js';
 
 /** What the leader has seen itself since it took up the order. */
 export interface SwitchMemory extends PowerMemory {
@@ -19,8 +23,11 @@ export interface SwitchMemory extends PowerMemory {
   bootId?: string | undefined;
 }
 
+/** `identify`: who is it? Changes nothing, as `status` does. */
+type SwitchVerb = 'on' | 'soft' | 'status' | 'identify';
+
 export type SwitchStep =
-  | { do: 'command'; commands: { device: PowerDevice; verb: 'on' | 'soft' | 'status'; limitMs: number }[] }
+  | { do: 'command'; commands: { device: PowerDevice; verb: SwitchVerb; limitMs: number }[] }
   | { do: 'done'; ok: boolean; detail: string }
   /** At the latest until then; a command that ends or a changed record wakes earlier. */
   | { do: 'wait'; untilMs: number };
@@ -61,12 +68,17 @@ const POLL_MS = 1_000;
 const ON_AGAIN_MS = 10_000;
 /** A command is given so often at most. */
 const MOST_TRIES = 3;
+/** A device that did not say who it is is asked again after this, ms, three times in all. */
+const IDENTIFY_AGAIN_MS = 5_000;
 const NO_DEVICE = 'The node has no power device.';
 
 /**
  * The next step of switching a node on, or of asking its system to shut down. Pure. Nothing is switched on before the quarantine has passed
  * on this process's own clock: an `off` may be carried out so much later than it was given, and would then take down a
  * node that has just come back. A node that has booted since it was to be shut down is left alone.
+ *
+ * A device that was proven to be the node's own by what it says of itself is given nothing, and what it reads counts for nothing,
+ * unless it has said so again shortly before.
  */
 export function decideSwitch(
   i: IncidentRecord,
@@ -86,19 +98,21 @@ export function decideSwitch(
   if (isQuarantined && now < quietUntil) return { do: 'wait', untilMs: quietUntil };
   if (devices.length === 0) return { do: 'done', ok: false, detail: NO_DEVICE };
 
-  const plans = devices.map((d) => (wish.verb === 'soft' ? planSoft(i, wish, d, m) : planOn(i, wish, d, m, now)));
+  const plans = devices.map((d) => planDevice(i, wish, d, m, now));
   if (plans.every((p) => p.do === 'reached'))
     return { do: 'done', ok: true, detail: wish.verb === 'soft' ? 'The system was asked to shut down.' : rule.reached };
   const failed = plans.find((p) => p.do === 'failed');
   if (failed?.do === 'failed' && m.busy.length === 0) return { do: 'done', ok: false, detail: failed.detail };
   // Reading goes on while nothing may be switched.
-  const may = (verb: 'on' | 'soft' | 'status'): boolean => verb === 'status' || m.hold === undefined;
+  const may = (verb: SwitchVerb): boolean => changesNothing(verb) || m.hold === undefined;
   const commands = plans.flatMap((p) =>
     p.do === 'command' && may(p.verb) ? [{ device: p.device, verb: p.verb, limitMs: FencingNumbers.commandLimit }] : [],
   );
   if (commands.length > 0) return { do: 'command', commands };
   return { do: 'wait', untilMs: Math.min(...plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : [])), now + 5_000) };
 }
+
+const changesNothing = (verb: SwitchVerb): boolean => verb === 'status' || verb === 'identify';
 
 function refusal(wish: SwitchWish, devices: readonly PowerDevice[], m: SwitchMemory): string | undefined {
   if (devices.length === 0) return NO_DEVICE;
@@ -110,9 +124,53 @@ function refusal(wish: SwitchWish, devices: readonly PowerDevice[], m: SwitchMem
 type Plan =
   | { do: 'busy' }
   | { do: 'reached' }
-  | { do: 'command'; device: PowerDevice; verb: 'on' | 'soft' | 'status' }
+  | { do: 'command'; device: PowerDevice; verb: SwitchVerb }
   | { do: 'wait'; untilMs: number }
   | { do: 'failed'; detail: string };
+
+function planDevice(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory, now: number): Plan {
+  if (m.busy.includes(device.id)) return { do: 'busy' };
+  const owner = switchOwner(i, wish, device, m);
+  const toLook = `See muster node power-device test ${i.node}.`;
+  if (owner.is === 'other') return { do: 'failed', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}. ${toLook}` };
+  const counting = { ...m, reads: m.reads.filter((r) => standsFor(owner, r.startedMs)) };
+  const plan = wish.verb === 'soft' ? planSoft(i, wish, device) : planOn(i, wish, device, counting, now);
+  if (plan.do !== 'command' || standsFor(owner, now)) return plan;
+  // It is not given now anyway: to ask over and over meanwhile helps nobody.
+  if (m.hold !== undefined && !changesNothing(plan.verb)) return plan;
+  return planIdentify(device, owner, m, toLook, now);
+}
+
+/**
+ * Whose is a device that an order comes to? The second half of a cycle or a drill switches on what the first has switched off: also where the first has shown that
+ * it is another machine's, which is off by mistake then.
+ */
+export function switchOwner(
+  i: IncidentRecord,
+  wish: SwitchWish,
+  device: PowerDevice,
+  m: Pick<SwitchMemory, 'identified' | 'identities'>,
+): DeviceOwner {
+  const ordered = wish.orderer === 'operator' && wish.verb === 'on' ? wish.order.after : Infinity;
+  const isUndone = (latestOff(i, device.id)?.command.n ?? 0) > ordered;
+  if (isUndone && identityStanding(m.identified, device) === 'mismatch') return { is: 'unproven' };
+  return deviceOwner(m.identified, device, m.identities);
+}
+
+/** Asks the device who it is, again where it did not say. */
+function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, toLook: string, now: number): Plan {
+  const saidMs = owner.is === 'own' ? Math.max(...owner.readsMs) : -Infinity;
+  const basis = identityBasis(device);
+  const unread = m.identities.filter((r) => r.device === device.id && r.basis === basis && r.startedMs > saidMs);
+  const last = unread.at(-1);
+  if (unread.length >= MOST_TRIES)
+    return {
+      do: 'failed',
+      detail: `IDENTITY_UNREAD: ${device.id}, which was proven to be its own, does not say who it is (${whyUnread(last)}): it is given nothing. ${toLook}`,
+    };
+  const notBefore = last === undefined ? now : last.endedMs + IDENTIFY_AGAIN_MS;
+  return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
+}
 
 /** Commands to the device that belong to the wish: of an order those after it, of a power-on those after the last `off`. */
 function givenTo(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): PowerCommand[] {
@@ -121,8 +179,7 @@ function givenTo(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): Powe
   return i.commands.slice(i.commands.findLastIndex((c) => c.verb === 'off') + 1).filter(isOf);
 }
 
-function planSoft(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory): Plan {
-  if (m.busy.includes(device.id)) return { do: 'busy' };
+function planSoft(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): Plan {
   const given = givenTo(i, wish, device);
   const last = given.at(-1);
   if (last?.result?.ok === true) return { do: 'reached' };
@@ -131,7 +188,6 @@ function planSoft(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: S
 }
 
 function planOn(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory, now: number): Plan {
-  if (m.busy.includes(device.id)) return { do: 'busy' };
   const rule = rules[wish.orderer];
   const given = givenTo(i, wish, device);
   if (given.length === 0 && !rule.readsFirst) return { do: 'command', device, verb: 'on' };

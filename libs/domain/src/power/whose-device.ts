@@ -75,6 +75,13 @@ export const standsFor = (owner: DeviceOwner, atMs: number): boolean =>
   owner.is === 'unproven' ||
   (owner.is === 'own' && owner.readsMs.some((readMs) => readMs <= atMs && atMs - readMs <= IDENTITY_FRESH_MS));
 
+/** Why it is not known who a device is. @param last how it was asked last */
+export function whyUnread(last: IdentityRead | undefined): string {
+  if (last === undefined) return 'it was not asked in time';
+  if (last.code === undefined) return 'it says nothing that can be compared';
+  return `${last.code}: ${last.detail ?? 'no detail'}`;
+}
+
 /** Some device of the node was proven by what it says, so it is to be asked before anything is switched. */
 export const asksWho = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLevels'>): boolean =>
   n.powerLevels.flat().some((d) => provenFacts(n, d) !== undefined);

@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 48,
   detect: 171,
-  fence: 136,
+  fence: 141,
   keys: 73,
   lease: 36,
   recover: 77,
