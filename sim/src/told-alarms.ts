@@ -1,5 +1,5 @@
 import { alarmKey, BEACON_PERIOD_MS, type AlarmRecord, type NodeRecord } from '#contracts';
-import { detectionAlarms } from '../../apps/inventory/src/monitor/detection-alarms.js';
+import { detectionAlarms } from '../../apps/inventory/src/plan/alarms/detection-alarms.js';
 import type { WantedAlarm } from '../../apps/inventory/src/alarms/keep-alarms.js';
 import type { SimulatedFleet } from './simulated-fleet.js';
 

@@ -2,6 +2,9 @@ import type { AlarmCode, AlarmRecord } from '#contracts';
 import { isActive } from './active.js';
 import type { AlarmService } from './alarm.service.js';
 
+/** Subject of an alarm that is about all nodes. */
+export const FLEET = 'fleet';
+
 export interface WantedAlarm {
   code: AlarmCode;
   subject: string;

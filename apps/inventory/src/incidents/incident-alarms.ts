@@ -8,7 +8,7 @@ import {
   type StormView,
 } from '#contracts';
 import { isTakenBack } from '../plan/incidents/taken-back.js';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { FLEET, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { runsNowhere } from './dead-work.js';
 import { bootMissed } from '#domain/power/boot-grace.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
@@ -33,9 +33,6 @@ const withoutRecovery: readonly AlarmCode[] = ['not-fenceable', 'fencing-suppres
 
 /** All levels have 20 s, a takeover of the fencer's lease at most 18 s: an order that is this old, ms, has nobody. */
 export const FENCING_STUCK_MS = 60_000;
-
-/** Subject of an alarm that is about all nodes. */
-export const FLEET = 'fleet';
 
 function ofLifeSign(i: IncidentRecord, detail: string): WantedAlarm {
   const { node: subject } = i;

@@ -6,7 +6,7 @@ import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { FakeFleet, specDetection } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
-import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
+import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from '../plan/alarms/detection-alarms.js';
 
 /** Inventory on a real server; the spec plays the detector. */
 describe('alarms about what the detector sees', () => {

@@ -6,7 +6,7 @@ import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
+import { detectionAlarmCodes, detectionAlarms } from '../plan/alarms/detection-alarms.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 
 const BLIND = 'blind';

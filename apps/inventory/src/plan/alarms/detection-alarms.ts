@@ -8,9 +8,8 @@ import {
 } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { isMostOf, isSilentOn, networksDown } from '#domain/verdict/networks-out.js';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
-import { FLEET } from '../incidents/incident-alarms.js';
-import { ownSilence } from '../nodes/degraded-policy.js';
+import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
+import { ownSilence } from '../../nodes/degraded-policy.js';
 
 /** What the detector itself says beside its verdicts, with each beacon. */
 const conditionCodes: readonly DetectorCondition['code'][] = [
@@ -80,6 +79,10 @@ export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
   ];
 }
 
+/** Networks of which that is told: what their nodes miss is no node's own trouble. */
+export const networksTold = (f: Pick<DetectionFacts, 'nodes' | 'active'>): Set<string> =>
+  new Set(networkAlarms(f, f.nodes.filter(isMember)).map((a) => a.subject));
+
 function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {
   // An installation without nodes has nobody to look at.
   if (!hasMembers) return [];
@@ -107,7 +110,7 @@ function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {
 }
 
 /** More than half of the members that have the network, and at least two, are silent on it. */
-function networkAlarms(f: DetectionFacts, members: readonly NodeRecord[]): WantedAlarm[] {
+function networkAlarms(f: Pick<DetectionFacts, 'active'>, members: readonly NodeRecord[]): WantedAlarm[] {
   const down = networksDown(members);
   const networks = [...new Set(members.flatMap((n) => Object.keys(n.networks)))].sort();
   return networks.flatMap((network) => {
@@ -166,7 +169,7 @@ function conditions(f: DetectionFacts): WantedAlarm[] {
 const isUnseen = (n: NodeRecord): boolean => n.verdict?.verdict === 'UNKNOWN' || n.verdict?.verdict === 'SUSPECT';
 
 /** As it is, where it is up. */
-function kept(f: DetectionFacts, code: AlarmCode, subject: string): WantedAlarm[] {
+function kept(f: Pick<DetectionFacts, 'active'>, code: AlarmCode, subject: string): WantedAlarm[] {
   const was = f.active.get(alarmKey(code, subject));
   return was === undefined ? [] : [{ code, subject, severity: was.severity, message: was.message }];
 }

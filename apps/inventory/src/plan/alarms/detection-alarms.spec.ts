@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { MOST_CONDITIONS, type AlarmCode, type DetectorCondition, type NodeRecord, type VerdictKind } from '#contracts';
-import { aNode } from '../testing/records.js';
+import { aNode } from '../../testing/records.js';
 import {
   BLIND_AFTER_MS,
   DEGRADED_AFTER_MS,
