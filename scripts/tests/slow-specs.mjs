@@ -10,7 +10,7 @@ export const slowSpecs = {
   'libs/bus/src/lease/lease.spec.ts': 40,
   'apps/fencer/src/fencer.spec.ts': 36,
   'apps/inventory/src/agents/enrolment-tls.spec.ts': 33,
-  'apps/inventory/src/monitor/detection-alarms.reconciler.spec.ts': 30,
+  'apps/inventory/src/execute/detection-alarms.spec.ts': 30,
   'apps/inventory/src/operations/real-history.spec.ts': 29,
   'apps/standalone/src/orders-taken-back.spec.ts': 28,
   'apps/agent/src/agent.spec.ts': 27,

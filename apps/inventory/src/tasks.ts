@@ -11,10 +11,10 @@ import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './incidents/incident.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
-import { DetectionAlarmsReconciler } from './monitor/detection-alarms.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
+import { alarmsOfDetection } from './plan/alarms/alarms-of-detection.js';
 import { absences } from './plan/nodes/absences.js';
 import { checkAlarms } from './plan/alarms/check-alarms.js';
 import { claimExpiry } from './plan/jobs/claim-expiry.js';
@@ -63,7 +63,7 @@ export const tasks: readonly TaskRow[] = [
   planned('duplicate-alarms', duplicateAlarms, 'warning'),
   row('datagram-keys', KeyRotationReconciler, 'warning'),
   planned('orphan-holds', orphanHoldsEnd, 'warning'),
-  row('detection-alarms', DetectionAlarmsReconciler, 'warning'),
+  planned('detection-alarms', alarmsOfDetection, 'warning'),
   row('dead-work', DeadWorkReconciler, 'warning'),
   row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
   row('incident-events', IncidentTeller, 'warning'),

@@ -3,13 +3,12 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { NodeStateModule } from '../node-state/node-state.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { CommandInlet } from './command.inlet.js';
-import { DetectionAlarmsReconciler } from './detection-alarms.reconciler.js';
 import { MonitorController } from './monitor.controller.js';
 import { MonitorService } from './monitor.service.js';
 
 @Module({
   imports: [NodeStateModule, OperationsModule, IncidentsModule],
   controllers: [MonitorController],
-  providers: [MonitorService, CommandInlet, DetectionAlarmsReconciler],
+  providers: [MonitorService, CommandInlet],
 })
 export class MonitorModule {}

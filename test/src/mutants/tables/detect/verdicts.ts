@@ -1,5 +1,7 @@
 import type { Mutant } from '../../mutant.js';
 
+const ALARMS_OF_DETECTION = ['apps/inventory/src/plan/alarms/alarms-of-detection.spec.ts'];
+
 /** Nobody is called dead on the word of a minority, of one network, of the past, or of whoever cannot see. */
 export const verdicts: readonly Mutant[] = [
   {
@@ -321,5 +323,26 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'isHeardInMoments',
     operation: { operand: 't.hears > 0' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
+  },
+  {
+    name: 'what the detector has called for is over through a gap in the records',
+    file: 'apps/inventory/src/plan/alarms/alarms-of-detection.ts',
+    symbol: 'alarmsOfDetection',
+    operation: { row: 'isKnown: ({ nodes, alarms }) => nodes.live && alarms.live' },
+    specs: ALARMS_OF_DETECTION,
+  },
+  {
+    name: 'a blindness is as old as the word of the detector',
+    file: 'apps/inventory/src/plan/alarms/alarms-of-detection.ts',
+    symbol: 'alarmsOfDetection',
+    operation: { operand: '!sighted' },
+    specs: ALARMS_OF_DETECTION,
+  },
+  {
+    name: 'each node of a network that comes back node by node is told of',
+    file: 'apps/inventory/src/plan/alarms/alarms-of-detection.ts',
+    symbol: 'nodesSilentAlone',
+    operation: { operand: '!isOfNetworks(n.verdict?.networks ?? [])' },
+    specs: ALARMS_OF_DETECTION,
   },
 ];
