@@ -8,7 +8,7 @@ import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { DeadWorkReconciler } from './incidents/dead-work.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
-import { IncidentReconciler } from './incidents/incident.reconciler.js';
+import { IncidentReconciler } from './execute/incident.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';

@@ -4,6 +4,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { IncidentService } from '../incidents/incident.service.js';
+import { PermitService } from '../incidents/permit.service.js';
 import { EditsService } from '../node-requests/edits.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
@@ -16,7 +17,9 @@ import type {
   Intent,
   KeepVerdicts,
   Moment,
+  OpenIncident,
   SettleJob,
+  TakePermit,
 } from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
@@ -46,6 +49,7 @@ export class IntentWriter {
     private readonly edits: EditsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
+    private readonly permits: PermitService,
   ) {}
 
   /** @throws MusterError what the write throws; LEASE_LOST, before it, where another may be the conductor */
@@ -65,6 +69,10 @@ export class IntentWriter {
         return this.changeWorkload(i, at, c);
       case 'change-incident':
         return this.changeIncident(i, at, c);
+      case 'open-incident':
+        return this.openIncident(i, at, c);
+      case 'take-permit':
+        return this.takePermit(i, c);
       case 'create-job':
         return this.createJob(i, at, c);
       case 'delete-job':
@@ -126,6 +134,21 @@ export class IntentWriter {
       return i.decide(now, at);
     });
     return changed !== undefined;
+  }
+
+  private async openIncident(i: OpenIncident, at: Moment, c: Right): Promise<boolean> {
+    const { incident, joined } = await this.incidents.openOrJoin(i.make(at), {
+      check: () => void c.check(),
+      keeps: (over) => i.keeps(over, at),
+    });
+    if (!joined) for (const next of i.followedBy(incident)) await this.carryOut(next, c);
+    return !joined;
+  }
+
+  private async takePermit(i: TakePermit, c: Right): Promise<boolean> {
+    const decision = await this.permits.take(i.incident, i.node, () => void c.check());
+    for (const next of i.followedBy(decision)) await this.carryOut(next, c);
+    return decision.granted;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {

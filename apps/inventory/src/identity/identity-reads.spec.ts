@@ -29,10 +29,10 @@ it('are waited for until what they found is shown, so that nothing is decided by
     sut.begin([aNode('n-1', { powerLevels: [[aDevice()]] })], () => resolve('settled')),
   );
   expect(await Promise.race([waitsFor, settled])).toBe(REVISION);
-  expect(sut.pending('n-1')).toBe(true);
+  expect(sut.reads().get('n-1')).toBe('pending');
   show(true);
   await settled;
-  expect(sut.pending('n-1')).toBe(false);
+  expect(sut.reads().get('n-1')).toBe('answered');
 });
 
 /** Reads, of which some come to an end, and a clock by hand. */
@@ -63,8 +63,8 @@ function byHand(devices = [aDevice()]) {
   return {
     calls,
     settled,
-    pending: () => sut.pending('n-1'),
-    unanswered: () => sut.unanswered('n-1'),
+    pending: () => sut.reads().get('n-1') === 'pending',
+    unanswered: () => (sut.reads().get('n-1') ?? 'answered') !== 'answered',
     /** As each look at a silent node does. */
     lookAt: (ms: number) => {
       at(ms);
@@ -135,7 +135,8 @@ describe('while no fencer answers about a thousand silent nodes', () => {
         fail('NO_RESPONDER');
       }
       await h.settled();
-      answered += silent.filter(({ name }) => !h.sut.unanswered(name)).length;
+      const reads = h.sut.reads();
+      answered += silent.filter(({ name }) => (reads.get(name) ?? 'answered') === 'answered').length;
     }
   });
 

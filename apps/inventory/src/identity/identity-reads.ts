@@ -27,6 +27,12 @@ const SHOWN_MS = 2_000;
 /** Two commands of one BMC, and what may run before them. */
 const READ_MS = 14_000;
 
+/**
+ * How far the reads of whose a node's power devices are have come. `pending`: one is under way that is worth waiting for.
+ * `unanswered`: whoever could power it off has not been heard. `answered`: by a fencer, whatever it could find out.
+ */
+export type IdentityRead = 'pending' | 'unanswered' | 'answered';
+
 type Read = RpcAnswer<'fencer.power.identify'>['devices'][number];
 
 /** Reads of one node that follow each other until one is answered. */
@@ -102,16 +108,10 @@ export class IdentityReads {
       });
   }
 
-  /** A read of it is under way that is worth waiting for. */
-  pending(node: string): boolean {
-    const row = this.rows.get(node);
-    if (row === undefined || row.answered || row.underWay === 0) return false;
-    return this.context.clock.monotonicMs() - row.firstAt < WAIT_MS;
-  }
-
-  /** Asked since it is suspect, and no fencer has answered yet: whoever could power it off has not been heard. */
-  unanswered(node: string): boolean {
-    return this.rows.get(node)?.answered === false;
+  /** Of nodes that were asked since they are suspect. */
+  reads(): ReadonlyMap<string, IdentityRead> {
+    const now = this.context.clock.monotonicMs();
+    return new Map([...this.rows.values()].map((row) => [row.node, readOf(row, now)]));
   }
 
   /** What this process has had read of it, as long as it may stand behind a power-off. */
@@ -168,6 +168,11 @@ export class IdentityReads {
     }
     return next === node ? undefined : next;
   }
+}
+
+function readOf({ answered, underWay, firstAt }: Row, now: number): IdentityRead {
+  if (answered) return 'answered';
+  return underWay > 0 && now - firstAt < WAIT_MS ? 'pending' : 'unanswered';
 }
 
 /** So long after the last read of it another is begun, ms. */

@@ -48,7 +48,7 @@ it('an order that was still to be carried out ends visibly, also where nobody ha
   const order = { action: 'soft' as const, by: 'eve', reason: 'memory', at: 1, after: 0 };
   const over = anIncident('n-1', { id: 'over', phase: 'closed', order });
   const text =
-    'eve had ordered power soft (memory), which is void: superseded by the incident of the node: all observers accuse';
+    'eve had ordered power soft (memory), which is void: superseded by the incident of the node: all observers report it down';
   expect((await open(over)).steps).toMatchObject([{ detail: text }]);
   await rest();
   expect(audited).toEqual([`muster power-soft-superseded n-1 ${text}`]);

@@ -7,7 +7,6 @@ import { DeadWorkReconciler } from './dead-work.reconciler.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
-import { IncidentReconciler } from './incident.reconciler.js';
 import { IncidentService } from './incident.service.js';
 import { IncidentTeller } from './incident-teller.js';
 import { IncidentsController } from './incidents.controller.js';
@@ -29,7 +28,6 @@ import { StormsService } from './storms.service.js';
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,
-    IncidentReconciler,
     IncidentService,
     IncidentTeller,
     OperatorOrders,
@@ -40,6 +38,6 @@ import { StormsService } from './storms.service.js';
     StormReconciler,
     StormsService,
   ],
-  exports: [GateFactsService, IncidentReconciler, IncidentService, OperatorOrders],
+  exports: [GateFactsService, IncidentService, OperatorOrders, PermitService, PowerEvidence],
 })
 export class IncidentsModule {}

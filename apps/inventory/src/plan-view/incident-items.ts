@@ -1,6 +1,7 @@
 import { isPaused, type GateCode, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
 import { gateCount, type GateFacts } from '#domain/incident/gates.js';
-import { AGAIN_MS, type IncidentPreview, type IncidentsPreview } from '../incidents/incident.reconciler.js';
+import { AGAIN_MS } from '../plan/incidents/incident-facts.js';
+import type { IncidentView, IncidentViews } from '../plan/incidents/incident-views.js';
 import type { IncidentStep } from '../plan/incidents/incident-step.js';
 import type { PlanFacts } from './plan-facts.js';
 import { quarantineFigure } from './power-items.js';
@@ -25,7 +26,7 @@ export function incidentItems(f: PlanFacts): PlanItem[] {
   return [...f.incidents.opening.flatMap((o) => openingItem(o)), ...f.incidents.open.map((p) => openItem(p, f))];
 }
 
-function openingItem({ node, step, last }: IncidentsPreview['opening'][number]): PlanItem[] {
+function openingItem({ node, step, last }: IncidentViews['opening'][number]): PlanItem[] {
   const item = (does: 'acts' | 'waits', next: string, reason: string, again: PlanAgain): PlanItem[] => [
     { about: 'incident', name: node.name, nodes: [node.name], does, next, reason, again },
   ];
@@ -53,7 +54,7 @@ function openingItem({ node, step, last }: IncidentsPreview['opening'][number]):
   }
 }
 
-function openItem(p: IncidentPreview, f: PlanFacts): PlanItem {
+function openItem(p: IncidentView, f: PlanFacts): PlanItem {
   const { node } = p.incident;
   const would = p.enforced !== undefined;
   const step = p.enforced ?? p.step;

@@ -1,6 +1,6 @@
 import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
-import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
+import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
@@ -22,7 +22,7 @@ export interface PowerPreview {
 /** What each concern of the conductor would do next, as of one moment. Each is answered by the decider that acts. */
 export interface PlanFacts {
   fencing: FencingSettings;
-  incidents: IncidentsPreview;
+  incidents: IncidentViews;
   /** Workloads that are assigned to dead nodes, and where they would go now. */
   dead: { workload: string; from: string; place: Placement }[];
   power: PowerPreview[];

@@ -14,7 +14,7 @@ import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
-import { IncidentReconciler } from '../incidents/incident.reconciler.js';
+import { IncidentReconciler } from '../execute/incident.reconciler.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';

@@ -8,6 +8,7 @@ import type {
   Reservations,
   WorkloadRecord,
 } from '#contracts';
+import type { PermitDecision } from '#domain/incident/permits.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
@@ -68,6 +69,31 @@ export interface ChangeIncident extends Changes<IncidentRecord> {
   readonly do: 'change-incident';
   /** Which of its node: one that has taken its place is left alone. */
   readonly id: string;
+}
+
+/** The node's incident, where it has none that is open: whoever comes second joins the first. */
+export interface OpenIncident extends Intended {
+  readonly do: 'open-incident';
+  readonly key: string;
+  make(at: Moment): IncidentRecord;
+  /** One that is over keeps its place all the same. */
+  keeps(over: IncidentRecord, at: Moment): boolean;
+  /** What is then written besides, where this one was opened. After a crash in between it is planned for the one that is there. */
+  followedBy(opened: IncidentRecord): Intent[];
+}
+
+/**
+ * Brake, domain, cap and flapping are answered over all permits, and the incident's own is written with that answer. It
+ * is asked for anew in each try, by how many are in trouble then.
+ */
+export interface TakePermit extends Intended {
+  readonly do: 'take-permit';
+  /** Its id. */
+  readonly key: string;
+  readonly incident: IncidentRecord;
+  readonly node: NodeRecord;
+  /** What is then written, granted or not, in this order. After a crash in between it is asked for again, and answered the same. */
+  followedBy(decision: PermitDecision): Intent[];
 }
 
 /** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
@@ -177,6 +203,8 @@ export type Intent =
   | ChangeNode
   | ChangeWorkload
   | ChangeIncident
+  | OpenIncident
+  | TakePermit
   | CreateJob
   | DeleteJob
   | ExpireClaim

@@ -6,6 +6,7 @@ import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
 import { SettlementWriter } from '../execute/settlement-writer.js';
 import { IncidentService } from '../incidents/incident.service.js';
+import type { PermitService } from '../incidents/permit.service.js';
 import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -60,6 +61,8 @@ export function planExecutor(
     (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,
+    // No permit is taken here.
+    {} as PermitService,
   );
   return new PlanExecutor(inventory, fleets, writer);
 }

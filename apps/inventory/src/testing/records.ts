@@ -66,7 +66,7 @@ export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
   seq: 1,
   at: 1,
   bootId: `boot-${node}`,
-  reason: 'all observers accuse',
+  reason: 'all observers report it down',
   evidence: {
     observers: [],
     assigned: 4,

@@ -265,16 +265,16 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a node that is still booting after a power-on is accused',
-    file: 'apps/inventory/src/incidents/incident.reconciler.ts',
-    symbol: 'IncidentReconciler.isSwitchedOn',
+    file: 'apps/inventory/src/plan/incidents/openings.ts',
+    symbol: 'isSwitchedOn',
     operation: { replace: 'boot !== undefined', with: "boot === ''" },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
     test: 'does not accuse a node that it powered on before the grace for its boot is over',
   },
   {
     name: 'an incident takes the place of an order to switch on that is under way',
-    file: 'apps/inventory/src/incidents/incident.reconciler.ts',
-    symbol: 'IncidentReconciler.isSwitchedOn',
+    file: 'apps/inventory/src/plan/incidents/openings.ts',
+    symbol: 'isSwitchedOn',
     operation: { drop: 'if (isOrderedOn(i)) return true' },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
     test: 'does not open an incident in the place of an order to switch on that is still to be carried out',
@@ -649,9 +649,9 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'nobody asks the device of a suspect who it is',
-    file: 'apps/inventory/src/incidents/incident.reconciler.ts',
-    symbol: 'IncidentReconciler.reconcile',
-    operation: { drop: 'this.identify(suspects);' },
+    file: 'apps/inventory/src/execute/incident.reconciler.ts',
+    symbol: 'IncidentReconciler.ask',
+    operation: { drop: 'this.identify(asked);' },
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
   },
   {

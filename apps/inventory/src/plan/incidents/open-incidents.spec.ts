@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { GateResult, IncidentRecord, PowerCommand } from '#contracts';
+import type { PermitDecision } from '#domain/incident/permits.js';
+import { calmStorm, foundDead, incidentFacts } from '../../testing/investigation.js';
+import { MemoryStore } from '../../testing/memory-store.js';
+import { aNode, anIncident, aVerdict } from '../../testing/records.js';
+import type { Intent, Moment } from '../intent.js';
+import { isAsSeen } from './incident-changes.js';
+import type { Investigation } from './incident-facts.js';
+import { investigatedIntents, lookAt, lookIntents, takenBackIntents } from './open-incidents.js';
+
+const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
+const node = aNode('n-1');
+const dead = foundDead(node);
+const brake: GateResult = { gate: 'BRAKE', pass: false, detail: 'too many.' };
+
+function world() {
+  const store = new MemoryStore();
+  store.nodes.set('n-1', node);
+  const at = (): Moment => ({ fleet: incidentFacts(store).fleet, token: 7, uuid: 'u' });
+  const intents = (i: IncidentRecord, x: Investigation = dead, age = 0): Intent[] =>
+    investigatedIntents(i, node, x, incidentFacts(store), () => age);
+  /** What the only intent makes of the record. */
+  const written = (all: readonly Intent[], now: IncidentRecord): IncidentRecord | undefined => {
+    const [intent, ...more] = all;
+    if (intent?.do !== 'change-incident' || more.length > 0) throw new Error(`not one change: ${all.length}`);
+    return intent.decide(now, at());
+  };
+  return { store, at, intents, written };
+}
+
+describe('an incident that is investigated', () => {
+  it('takes its permit first, and is ordered off with what that rests on', () => {
+    const { intents, written } = world();
+    const i = anIncident('n-1');
+    const [permit] = intents(i, { ...dead, silentNow: () => ['n-9'] });
+    if (permit?.do !== 'take-permit') throw new Error(`it does ${permit?.do}`);
+    const domain: GateResult = { gate: 'DOMAIN', pass: true, detail: 'as the permit says.' };
+    const granted: PermitDecision = { granted: true, permits: undefined, results: [domain] };
+    const ordered = written(permit.followedBy(granted), i);
+    expect(ordered).toMatchObject({
+      ...{ phase: 'fencing', conductor: 7, level: 0, attempt: 0, silentBefore: ['n-9'] },
+      ...{ evidence: { power: 'on' }, verdict: { verdict: 'DOWN' } },
+    });
+    expect(ordered?.gates.find((g) => g.gate === 'DOMAIN')).toEqual(domain);
+  });
+
+  it('is stopped at the gate that its permit was refused at', () => {
+    const { intents, written } = world();
+    const i = anIncident('n-1');
+    const [permit] = intents(i);
+    if (permit?.do !== 'take-permit') throw new Error(`it does ${permit?.do}`);
+    const refused: PermitDecision = { granted: false, permits: undefined, gate: brake, results: [brake] };
+    expect(written(permit.followedBy(refused), i)).toMatchObject({ phase: 'suppressed', gate: 'BRAKE' });
+  });
+
+  it('is tried again as the next attempt', () => {
+    const { intents, written } = world();
+    const i = anIncident('n-1', { phase: 'failed', commands: [off], attempt: 1, silentBefore: ['n-8'] });
+    const [permit] = intents(i);
+    if (permit?.do !== 'take-permit') throw new Error(`it does ${permit?.do}`);
+    const granted: PermitDecision = { granted: true, permits: undefined, results: [] };
+    expect(written(permit.followedBy(granted), i)).toMatchObject({ phase: 'fencing', attempt: 2 });
+  });
+
+  it('is written only as it was looked at', () => {
+    const i = anIncident('n-1', { conductor: 7 });
+    expect(isAsSeen(i, i, 7)).toBe(true);
+    expect(isAsSeen({ ...i, phase: 'fencing' }, i, 7)).toBe(false);
+    expect(isAsSeen({ ...i, commands: [off] }, i, 7)).toBe(false);
+    expect(isAsSeen({ ...i, conductor: 8 }, i, 7)).toBe(false);
+    const { intents, written } = world();
+    const alive = foundDead(node, { verdict: aVerdict('n-1', { verdict: 'UP' }) });
+    expect(written(intents(i, alive), i)?.phase).toBe('cancelled');
+    for (const now of [
+      { ...i, phase: 'fencing' as const },
+      { ...i, commands: [off] },
+      { ...i, conductor: 8 },
+    ])
+      expect(written(intents(i, alive), now)).toBeUndefined();
+  });
+
+  it('is told of what stops it once, and again when what speaks for its life changes', () => {
+    const { intents, written } = world();
+    const paused = foundDead(node, { storm: undefined });
+    const i = anIncident('n-1');
+    const stopped = written(intents(i, paused), i) as IncidentRecord;
+    expect(stopped).toMatchObject({ phase: 'suppressed', gate: 'BRAKE' });
+    expect(intents(stopped, paused)).toEqual([]);
+    expect(intents(stopped, foundDead(node, { otherFencers: undefined }))).toHaveLength(1);
+  });
+
+  it('that lives after its off ends when that can take effect no more', () => {
+    const { intents, written } = world();
+    const alive = foundDead(node, { verdict: aVerdict('n-1', { verdict: 'UP' }) });
+    const i = anIncident('n-1', { phase: 'fencing', commands: [off] });
+    expect(intents(i, alive, 0)).toEqual([]);
+    expect(written(intents(i, alive, 60_000), i)?.phase).toBe('survived');
+  });
+
+  it('of a drill asks for no permit, and is given up while others are in trouble', () => {
+    const { intents, written } = world();
+    const drill = { by: 'eve', level: 0 } as unknown as NonNullable<IncidentRecord['drill']>;
+    const i = anIncident('n-1', { cause: 'manual', drill });
+    expect(written(intents(i), i)?.phase).toBe('fencing');
+    const storm = calmStorm('n-1', { silent: [{ node: 'n-2', domain: 'other', forMs: 0 }] });
+    expect(written(intents(i, foundDead(node, { storm })), i)?.phase).toBe('cancelled');
+  });
+
+  it('waits while no fencer has answered whose its devices are', () => {
+    const { store } = world();
+    const facts = incidentFacts(store, { identity: new Map([['n-1', 'unanswered']]) });
+    expect(investigatedIntents(anIncident('n-1'), node, dead, facts, () => 0)).toEqual([]);
+  });
+});
+
+describe('the records alone', () => {
+  it('end the incident of a node that was deleted, and none while a gap may hide it', () => {
+    const { store, written } = world();
+    const i = anIncident('gone');
+    const look = lookAt(i, incidentFacts(store));
+    expect(written(lookIntents(i, look), i)?.phase).toBe('cancelled');
+    store.nodes.live = false;
+    expect(lookAt(i, incidentFacts(store))).toEqual({ do: 'nothing' });
+  });
+
+  it('have whose its power devices are awaited, but not once it was ordered off', () => {
+    const { store } = world();
+    const facts = incidentFacts(store, { identity: new Map([['n-1', 'pending']]) });
+    expect(lookAt(anIncident('n-1'), facts).do).toBe('await-identity');
+    expect(lookAt(anIncident('n-1', { phase: 'failed', commands: [off] }), facts).do).toBe('investigate');
+    expect(lookAt(anIncident('n-1', { phase: 'fenced' }), facts).do).toBe('nothing');
+  });
+
+  it('take back a power-on that may not be any more, by settings that are known', () => {
+    const { store, written } = world();
+    store.nodes.set('n-1', { ...node, cordon: { by: 'eve', reason: 'x', at: 1 } });
+    const powerOn: NonNullable<IncidentRecord['powerOn']> = { wanted: true, requestedAt: 1 };
+    const i = anIncident('n-1', { phase: 'recovered', powerOn });
+    const facts = incidentFacts(store);
+    expect(written(lookIntents(i, lookAt(i, facts)), i)?.powerOn?.wanted).toBe(false);
+    expect(lookAt(i, { ...facts, knowsSettings: false })).toEqual({ do: 'nothing' });
+  });
+
+  it('end what a person has taken back once the node runs another boot', () => {
+    const { store, written } = world();
+    const i = anIncident('n-1', { phase: 'cancelled', takenBack: { by: 'eve', reason: 'x', at: 1 } });
+    store.incidents.set('n-1', i);
+    expect(takenBackIntents(incidentFacts(store))).toEqual([]);
+    store.nodes.set('n-1', { ...node, bootId: 'next' });
+    expect(written(takenBackIntents(incidentFacts(store)), i)?.takenBack?.over).toBe(true);
+  });
+});

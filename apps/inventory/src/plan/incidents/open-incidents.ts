@@ -1,0 +1,162 @@
+import { devicesMark, isOpenIncident, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
+import { decideIncident } from '#domain/incident/decide-incident.js';
+import type { PermitDecision } from '#domain/incident/permits.js';
+import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
+import { retryBackoff } from '#domain/incident/retry.js';
+import { mayPower } from '#domain/power/may-power.js';
+import { quarantineLeftMs } from '#domain/power/quarantine.js';
+import { heldForCollateral } from '../../power/collateral.js';
+import { contradictedBy } from '../../power/void-proof.js';
+import type { Intent, TakePermit } from '../intent.js';
+import { drillPermit } from './drill-permit.js';
+import { changeAsSeen, ended, isStoppedSo, sentToFencing, suppressed, survived } from './incident-changes.js';
+import { hasWorkloads, incidentsOf, isIdentityUnanswered, verdictHeard } from './incident-facts.js';
+import type { IncidentAge, IncidentFacts, Investigation } from './incident-facts.js';
+import { incidentStep, needsIdentity, stoppedStep, type DecidedStep, type IncidentStep } from './incident-step.js';
+import { isTakenBack, takenBackOver } from './taken-back.js';
+import { withheld } from './withheld.js';
+
+/** What the records alone say of an open incident. */
+export type IncidentLook =
+  /** Proven off: its recovery goes on from there. Or nobody knows whether its node is still there. */
+  | { do: 'nothing' }
+  /** Its node was deleted. */
+  | { do: 'end'; reason: string }
+  /** Its node is not to be powered on any more. */
+  | { do: 'withhold'; detail: string }
+  /** Whose its power devices are is being read. */
+  | { do: 'await-identity' }
+  /** It is judged by what is found out about its node. */
+  | { do: 'investigate'; node: NodeRecord };
+
+/** Those that can be read, open. */
+export const openIncidents = (f: IncidentFacts): IncidentRecord[] =>
+  incidentsOf(f.fleet).filter((i) => isOpenIncident(i) && i.unreadable === undefined);
+
+/** Those that wait for their power devices to say whose they are. */
+export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
+
+export function lookAt(i: IncidentRecord, f: IncidentFacts): IncidentLook {
+  const node = f.fleet.nodes.get(i.node)?.value;
+  if (i.phase === 'recovered') return lookAtPowerOn(i, node, f);
+  if (isAfterOff(i)) return { do: 'nothing' };
+  if (node === undefined)
+    return f.fleet.nodes.live ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
+  if (isIdentityWanted(i) && f.identity.get(i.node) === 'pending') return { do: 'await-identity' };
+  return { do: 'investigate', node };
+}
+
+/** A pause, mode observe or a cordon that came after the power-on was asked for. */
+function lookAtPowerOn(i: IncidentRecord, node: NodeRecord | undefined, f: IncidentFacts): IncidentLook {
+  if (i.powerOn?.wanted !== true || i.powerOn.done === true || !f.knowsSettings) return { do: 'nothing' };
+  const permission = mayPower('system', f.fleet.settings.fencing, node ?? {}, f.fleet.wallMs);
+  return permission.may ? { do: 'nothing' } : { do: 'withhold', detail: permission.detail };
+}
+
+/** What is done about it without anything being found out. */
+export function lookIntents(i: IncidentRecord, look: IncidentLook): Intent[] {
+  if (look.do === 'end') return [changeAsSeen(i, look.reason, ended(look.reason))];
+  if (look.do === 'withhold') return [changeAsSeen(i, look.detail, (now, at) => withheld(now, look.detail, at))];
+  return [];
+}
+
+/** A person's word that is over: heard again, or in another boot, its next death is another one. */
+export const takenBackIntents = (f: IncidentFacts): Intent[] =>
+  incidentsOf(f.fleet)
+    .filter(isTakenBack)
+    .flatMap((i): Intent[] => {
+      const node = f.fleet.nodes.get(i.node)?.value;
+      const over = (now: IncidentRecord): IncidentRecord | undefined =>
+        takenBackOver(now, node && verdictHeard(f.fleet, node), node?.bootId);
+      return over(i) === undefined ? [] : [changeAsSeen(i, 'It was heard since it was taken back.', over)];
+    });
+
+/** What becomes of it, but for its permit. */
+export function investigated(
+  i: IncidentRecord,
+  node: NodeRecord,
+  { gates }: Pick<Investigation, 'gates'>,
+  f: IncidentFacts,
+  age: IncidentAge,
+): IncidentStep {
+  return incidentStep(i, decideIncident(i, gates, f.permitted.has(i.id)), {
+    node,
+    hasWorkloads: hasWorkloads(f.fleet, node.name),
+    quarantineLeftMs: () => quarantineLeftMs(i, { see: (off) => age(`outlived/${off}`) }),
+    stoppedForMs: ({ gate }) => age(`stopped/${i.id}/${i.gate ?? gate}`),
+    isContradicted: () => contradictedBy(i, node) !== undefined,
+    collateral: () => heldForCollateral(i, node, incidentsOf(f.fleet).filter(isOpenIncident)),
+    retryInMs: () => retryInMs(i, node, age),
+    isIdentityUnanswered: () => isIdentityUnanswered(f, node.name),
+  });
+}
+
+/** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
+function retryInMs(i: IncidentRecord, node: NodeRecord, age: IncidentAge): number {
+  if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels)) return 0;
+  return Math.max(0, retryBackoff(i) - age(`failed/${i.id}/${i.attempt}`));
+}
+
+/** The same with the permit that it would get. @param permit of those that stand, decided and not written */
+export function foreseen(
+  i: IncidentRecord,
+  node: NodeRecord,
+  x: Pick<Investigation, 'gates'>,
+  o: { facts: IncidentFacts; age: IncidentAge; permit: () => PermitDecision },
+): IncidentStep {
+  const step = investigated(i, node, x, o.facts, o.age);
+  if (step.do !== 'ask-permit') return step;
+  const permit = isDrill(i) ? drillPermit(x.gates.storm, i) : o.permit();
+  return permit.granted ? step : stoppedStep(i, permit.gate, withResults(step.gates, permit.results));
+}
+
+/** What is done about it now that its node was investigated. */
+export function investigatedIntents(
+  i: IncidentRecord,
+  node: NodeRecord,
+  x: Investigation,
+  f: IncidentFacts,
+  age: IncidentAge,
+): Intent[] {
+  const step = investigated(i, node, x, f, age);
+  if (step.do !== 'ask-permit') return stepIntents(i, step, x);
+  const decided = (permit: PermitDecision): Intent[] => {
+    const gates = withResults(step.gates, permit.results);
+    if (!permit.granted) return stepIntents(i, stoppedStep(i, permit.gate, gates), x);
+    return [changeAsSeen(i, 'All gates pass, and it has its permit.', sentToFencing(i, node, x, gates))];
+  };
+  return isDrill(i) ? decided(drillPermit(x.gates.storm, i)) : [takePermit(i, node, decided)];
+}
+
+/**
+ * First the permit is written, then the incident: of two that each think they are the last under the limit, the second
+ * finds the first one's permit. A crash in between leaves a permit of an incident that was not ordered off; it has it
+ * still when it is looked at again, and loses it with its end.
+ */
+const takePermit = (i: IncidentRecord, node: NodeRecord, decided: (d: PermitDecision) => Intent[]): TakePermit => ({
+  ...{ do: 'take-permit', key: i.id, about: { node: i.node } },
+  reason: 'All gates pass.',
+  incident: i,
+  node,
+  followedBy: decided,
+});
+
+function stepIntents(i: IncidentRecord, step: DecidedStep, { gates: { verdict } }: Investigation): Intent[] {
+  switch (step.do) {
+    case 'end':
+      return [changeAsSeen(i, step.reason, ended(step.reason))];
+    case 'survive':
+      return [changeAsSeen(i, step.reason, survived(step.reason))];
+    case 'suppress':
+      return isStoppedSo(i, step, verdict)
+        ? []
+        : [changeAsSeen(i, `Gate ${step.gate.gate} stops it.`, suppressed(step, verdict))];
+    case 'wait':
+      return [];
+  }
+}
+
+const isDrill = (i: IncidentRecord): boolean => i.drill !== undefined && !wasCommanded(i);
+
+const withResults = (gates: GateResult[], of: readonly GateResult[]): GateResult[] =>
+  gates.map((g) => of.find((r) => r.gate === g.gate) ?? g);
