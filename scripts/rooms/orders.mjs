@@ -45,7 +45,7 @@ export const orders = {
     operations
     snapshot plan
     plan/alarms plan/incidents plan/jobs plan/power plan/store plan/workloads
-    plan/nodes
+    plan/nodes plan/recovery
     claims jobs returns checks
     agents
     node-requests node-files

@@ -4,7 +4,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { powerWish } from '#domain/power/power-wish.js';
 import { collateralText } from '../power/collateral.js';
-import { isSettledRecovery } from '../recovery/recovery-line.js';
+import { isSettledRecovery } from '../plan/recovery/recovery-line.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import type { PlanFacts, PowerPreview } from './plan-facts.js';
 

@@ -27,7 +27,7 @@ import { decidePermit } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 import { isUnrecovered } from '#domain/incident/candidates.js';
 import { aNode, aVerdict, aWorkload, enforced } from '../testing/records.js';
-import { isSettledRecovery, recoveryOf } from './recovery-line.js';
+import { isSettledRecovery, recoveryOf } from '../plan/recovery/recovery-line.js';
 
 /** A machine as it really is, which no record can change. */
 interface Machine {

@@ -23,6 +23,8 @@ export class MemoryTable<T> {
   private list: readonly Entry<T>[] | undefined;
   live = true;
   readonly unreadable = new Map<string, never>();
+  /** Resolves when the view shows this revision: it follows at once. */
+  shows: (revision: number) => Promise<boolean> = async () => Promise.resolve(true);
 
   /** @param next the revision of the next write, over all tables */
   constructor(private readonly next: () => number) {}
@@ -79,6 +81,7 @@ export class MemoryTable<T> {
       unreadable: this.unreadable,
       get: (key: string) => this.all.get(key),
       entries: () => (this.list ??= [...this.all.values()]),
+      shows: async (revision: number) => this.shows(revision),
       onChange: (fn: (key: string, value: T | undefined) => void) => {
         this.listeners.add(fn);
         return () => this.listeners.delete(fn);

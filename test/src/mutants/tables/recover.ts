@@ -476,7 +476,7 @@ export const recover: readonly Mutant[] = [
     file: 'libs/domain/src/power/may-power.ts',
     symbol: 'firstBar',
     operation: { drop: "if (node.ungated !== undefined) return { kind: 'ungated', workloads: node.ungated }" },
-    specs: ['libs/domain/src/power/may-power.spec.ts', 'apps/inventory/src/recovery/power-on.spec.ts'],
+    specs: ['libs/domain/src/power/may-power.spec.ts', 'apps/inventory/src/plan/recovery/power-on.spec.ts'],
   },
   {
     name: 'a node is powered on by the system that an operator has cordoned',

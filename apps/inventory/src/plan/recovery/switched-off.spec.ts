@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
-import { applyVerdict } from '../node-state/verdict-application.js';
-import { aNode, anIncident, aVerdict } from '../testing/records.js';
+import { applyVerdict } from '../../node-state/verdict-application.js';
+import { aNode, anIncident, aVerdict } from '../../testing/records.js';
 import { switchedOff } from './switched-off.js';
 
 describe('a node whose power is proven off', () => {

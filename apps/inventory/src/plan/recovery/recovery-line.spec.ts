@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkloadRecord } from '#contracts';
-import { aWorkload } from '../testing/records.js';
+import { aWorkload } from '../../testing/records.js';
 import { isSettledRecovery, recoveryOf } from './recovery-line.js';
 
 describe("what an incident waits for before its node's return", () => {

@@ -1,0 +1,24 @@
+import type { IncidentRecord } from '#contracts';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import { collateralText } from '../../power/collateral.js';
+import { isVoid } from '../../power/contradiction.js';
+import { movedText } from '../../power/void-proof.js';
+
+/** Its off may have hit another node. */
+export const mayHaveHit = (i: IncidentRecord): WantedAlarm => ({
+  code: 'collateral',
+  subject: i.node,
+  severity: 'critical',
+  message: `${collateralText(i)} Nothing of ${i.node} is recovered. Look which of them is off; where it is ${i.node}: muster incident confirm ${i.node} --reason "…"; where it is not, correct its power device: muster node power-device set ${i.node} ….`,
+});
+
+/** Its node speaks in the boot that was to have ended. */
+export function stillSpeaks(i: IncidentRecord): WantedAlarm {
+  const proof = i.proof ?? i.contradiction?.proof;
+  const moved = movedText(isVoid(i) ? (i.contradiction?.recovery ?? []) : i.recovery);
+  const message =
+    proof?.kind === 'manual'
+      ? `${i.node} reports in the boot that ${proof.by ?? 'an operator'} confirmed down: it lives. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
+      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
+  return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
+}

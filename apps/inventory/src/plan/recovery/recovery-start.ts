@@ -1,0 +1,38 @@
+import {
+  isEndedJob,
+  type IncidentRecord,
+  type JobRecord,
+  type RecoveryAssignment,
+  type WorkloadRecord,
+} from '#contracts';
+import { go } from '#domain/incident/steps.js';
+import { conducted, type Conducting } from './conducted.js';
+
+/** Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read. */
+export function recovering(now: IncidentRecord, by: Conducting): IncidentRecord | undefined {
+  if (now.phase !== 'fenced') return undefined;
+  const { workloads, wallMs } = by.fleet;
+  const recovery = workloads.list
+    .filter((e) => e.value.assignment?.node === now.node)
+    .map((e) => waiting(e.value.name, now.node));
+  const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
+  return conducted(now, by, { ...go(now, 'recovering', text, wallMs), recovery });
+}
+
+export const waiting = (workload: string, from: string): RecoveryAssignment => ({ workload, from, state: 'waiting' });
+
+const names = (recovery: readonly RecoveryAssignment[]): string =>
+  recovery.length === 0
+    ? ''
+    : `: ${recovery
+        .map((r) => r.workload)
+        .slice(0, 20)
+        .join(', ')}`;
+
+/** The job that was on its way to start or to stop it on the dead node. */
+export const jobOnItsWay = (w: WorkloadRecord, node: string): string | undefined =>
+  w.assignment?.node === node ? (w.start?.job ?? w.stop?.job) : undefined;
+
+/** The job, called back; undefined: it has ended, or was called back already. */
+export const calledBack = (job: JobRecord, at: number): JobRecord | undefined =>
+  isEndedJob(job) || job.cancel !== undefined ? undefined : { ...job, cancel: { by: 'muster', at } };

@@ -1,0 +1,400 @@
+import { describe, expect, it } from 'vitest';
+import {
+  drilledIdentity,
+  MusterError,
+  withIdentity,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeRecord,
+  type WorkloadRecord,
+} from '#contracts';
+import type { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import type { Reconciler } from '../conductor/task.js';
+import { IncidentService } from '../incidents/incident.service.js';
+import { NodeService } from '../nodes/node.service.js';
+import { ReservationBook } from '../operations/reservation-book.js';
+import { CollateralWatch } from '../power/collateral-watch.js';
+import { AfterAnswer } from '../store/after-answer.js';
+import type { AuditService } from '../store/audit.service.js';
+import { MemoryStore } from '../testing/memory-store.js';
+import { fleetSource } from '../testing/planned.js';
+import { playRun } from '../testing/play-run.js';
+import { aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
+import { playServer } from '../testing/play-server.js';
+import type { DetectorView } from '../verdicts/detector-view.js';
+import { Contradictions } from './contradictions.js';
+import { GenerationFloor } from './generation-floor.js';
+import { RecoveryReconciler } from './recovery.reconciler.js';
+import type { WorkloadReconciler } from './workload.reconciler.js';
+import { WorkloadService } from './workload.service.js';
+
+const TOKEN = 9;
+
+function drive(store: MemoryStore): Reconciler {
+  const inventory = store.asStore;
+  const context = { clock: store.clock, random: store.random, log: store.bus.log } as unknown as ServiceContext;
+  return new RecoveryReconciler(
+    context,
+    inventory,
+    fleetSource(store),
+    new NodeService(inventory),
+    new AlarmService(inventory),
+    new IncidentService(inventory, {} as AuditService, new AfterAnswer(inventory)),
+    new WorkloadService(inventory, new GenerationFloor(inventory), new ReservationBook(inventory), store.reports),
+    { hasNoRoom: () => false } as unknown as WorkloadReconciler,
+    new Contradictions(inventory, store.reports),
+    new CollateralWatch(inventory, store.detector as DetectorView, store.reports),
+  );
+}
+
+const proof = { kind: 'read-back' as const, at: 1, level: 0 };
+const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1, endedAt: 1 };
+const fenced = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
+  anIncident('n-1', { phase: 'fenced', conductor: 8, proof, commands: [off], ...o });
+const provenNode = (n: NodeRecord): NodeRecord => withIdentity(n, 'bmc', drilledIdentity(n, aDevice(), 1));
+const on = (node: string, o: Partial<WorkloadRecord> = {}): Partial<WorkloadRecord> => ({
+  assignment: { node, generation: 2 },
+  generation: 2,
+  ...o,
+});
+
+/** n-1 with its work, whose power is proven off by a device of its own; n-2 serves. */
+function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
+  const store = new MemoryStore();
+  const { incident = fenced(), isProven = true } = o;
+  store.nodes.set('n-1', isProven ? provenNode(aNode('n-1')) : aNode('n-1'));
+  store.nodes.set('n-2', aNode('n-2'));
+  store.workloads.set('db', aWorkload('db', on('n-1', { priority: 1 })));
+  store.workloads.set('web', aWorkload('web', on('n-1')));
+  const sut = drive(store);
+  store.incidents.set('n-1', incident);
+  const failed: object[] = [];
+  /** @param heard who is heard right before */
+  const look = async (at = store.clock.now, ...heard: string[]): Promise<void> => {
+    store.clock.now = at;
+    for (const name of heard) store.reports.hear(aReport(name, { seq: at + 1 }), at);
+    await playRun(sut, { now: at, token: TOKEN, failed: (f) => failed.push(f) });
+  };
+  return {
+    ...{ store, look, failed },
+    incident: (): IncidentRecord => store.incidents.content['n-1'] as IncidentRecord,
+    node: (): NodeRecord => store.nodes.content['n-1'] as NodeRecord,
+    /** Where each workload is assigned. */
+    places: () => Object.values(store.workloads.content).map((w) => w.assignment?.node),
+    alarms: () => Object.values(store.alarms.content).flatMap((a) => (a.cleared === undefined ? [a.code] : [])),
+    said: () => (store.incidents.content['n-1']?.steps ?? []).map((s) => s.detail),
+  };
+}
+
+const lost = async (): Promise<never> => Promise.reject(new MusterError('TIMEOUT', 'no answer'));
+
+describe('the work of a node whose power is proven off', () => {
+  it('is taken from it in the look that sees the proof, in four round trips', async () => {
+    const { store, look, places, incident } = world();
+    const server = playServer(store);
+    const looked = look();
+    const untaken = await server.until(() => places().every((node) => node === undefined));
+    expect(untaken.trips).toEqual([['nodes n-1'], ['workloads'], ['incidents n-1'], ['workloads db', 'workloads web']]);
+    await server.answer(looked);
+    expect(incident()).toMatchObject({
+      ...{ phase: 'recovering', conductor: TOKEN },
+      recovery: [{ workload: 'db' }, { workload: 'web' }],
+    });
+  });
+
+  it('is taken once the incident is seen that tells of it', async () => {
+    const { store, look, incident } = world();
+    const taken: string[] = [];
+    const { mutate } = store.workloads.bucket;
+    store.workloads.bucket.mutate = async (key, fn) => {
+      taken.push(key);
+      return mutate(key, fn);
+    };
+    store.incidents.shows = async () => {
+      expect([incident().phase, taken]).toEqual(['recovering', []]);
+      return Promise.resolve(true);
+    };
+    await look();
+    expect(taken).toEqual(['db', 'web']);
+  });
+
+  it('is all that was assigned there before the node was marked, whatever a view shows', async () => {
+    const { store, look, node, places } = world();
+    const { list } = store.workloads.bucket;
+    store.workloads.bucket.list = async () => {
+      expect(node()).toMatchObject({ confirmedOff: { incident: 'i-n-1' }, maintenance: { incident: 'i-n-1' } });
+      store.workloads.set('late', aWorkload('late', on('n-1')));
+      return list();
+    };
+    await look();
+    expect(places()).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('is taken by the next look where the one before it got no further than the node', async () => {
+    const { store, look, node, incident, places, failed } = world();
+    const { mutate } = store.incidents.bucket;
+    store.incidents.bucket.mutate = lost;
+    await look();
+    expect(node().confirmedOff).toBeDefined();
+    expect([incident().phase, places(), failed]).toMatchObject(['fenced', ['n-1', 'n-1'], [{ code: 'TIMEOUT' }]]);
+    store.incidents.bucket.mutate = mutate;
+    await look(1_000);
+    expect([incident().phase, places()]).toEqual(['recovering', [undefined, undefined]]);
+  });
+
+  it('is taken by the next look where one of it could not be written', async () => {
+    const { store, look, places, incident } = world();
+    const { mutate } = store.workloads.bucket;
+    store.workloads.bucket.mutate = async (key, fn) => (key === 'db' ? lost() : mutate(key, fn));
+    await look();
+    expect([incident().phase, places()]).toEqual(['recovering', ['n-1', undefined]]);
+    store.workloads.bucket.mutate = mutate;
+    await look(1_000);
+    expect(places()).toEqual([undefined, undefined]);
+  });
+
+  it('is left there where the incident is not fenced any more, or a later conductor has decided', async () => {
+    for (const o of [{ phase: 'failed' }, { conductor: TOKEN + 1 }] as const) {
+      const { store, look, places, incident } = world();
+      const { mutate } = store.incidents.bucket;
+      store.incidents.bucket.mutate = async (key, fn) => {
+        store.incidents.set('n-1', fenced(o));
+        return mutate(key, fn);
+      };
+      await look();
+      expect([incident(), places()]).toMatchObject([o, ['n-1', 'n-1']]);
+    }
+  });
+
+  it('is taken from a node that was deleted meanwhile', async () => {
+    const { store, look, incident, places } = world();
+    store.nodes.set('n-1', undefined);
+    await look();
+    expect([incident().phase, places()]).toEqual(['recovering', [undefined, undefined]]);
+  });
+
+  it('has its job called back that was on its way to the node, and no other', async () => {
+    const { store, look } = world();
+    const job = (id: string, o: Partial<JobRecord> = {}): JobRecord => ({ id, status: 'Queued', ...o }) as JobRecord;
+    store.jobs.set('starts', job('starts'));
+    store.jobs.set('ended', job('ended', { status: 'Complete' }));
+    store.jobs.set('other', job('other'));
+    store.workloads.set('db', aWorkload('db', on('n-1', { start: { cause: 'c', attempt: 0, job: 'starts' } })));
+    store.workloads.set('web', aWorkload('web', on('n-1', { start: { cause: 'c', attempt: 0, job: 'ended' } })));
+    store.workloads.set('mq', aWorkload('mq', on('n-2', { start: { cause: 'c', attempt: 0, job: 'other' } })));
+    await look();
+    const cancelled = Object.values(store.jobs.content).filter((j) => j.cancel !== undefined);
+    expect(cancelled).toMatchObject([{ id: 'starts', cancel: { by: 'muster' } }]);
+  });
+});
+
+describe('a recovery that goes on', () => {
+  const line = (workload: string) => ({ workload, from: 'n-1', state: 'waiting' as const });
+  const recovering = fenced({ phase: 'recovering', recovery: [line('db'), line('web')] });
+  const runsOn = (store: MemoryStore, node: string, ...names: string[]): void => {
+    for (const name of names) store.workloads.set(name, aWorkload(name, on(node, { generation: 5 })));
+  };
+
+  it('is recovered once all of it runs, and wants the power on', async () => {
+    const { store, look, incident } = world({ incident: recovering });
+    store.clusterSettings.fencing.mode = 'enforce';
+    runsOn(store, 'n-2', 'db');
+    await look();
+    expect([incident().phase, incident().recovery.map((r) => r.state)]).toEqual(['recovering', ['running', 'waiting']]);
+    runsOn(store, 'n-2', 'web');
+    await look(1_000);
+    expect(incident()).toMatchObject({ phase: 'recovered', powerOn: { wanted: true } });
+  });
+
+  it('is not recovered while the view of the workloads has a gap', async () => {
+    const { store, look, incident } = world({ incident: recovering });
+    runsOn(store, 'n-2', 'db', 'web');
+    store.workloads.live = false;
+    await look();
+    expect(incident().phase).toBe('recovering');
+    store.workloads.live = true;
+    await look(1_000);
+    expect(incident().phase).toBe('recovered');
+  });
+
+  it('counts the powering on by the record of the node as it is', async () => {
+    const { store, look, incident } = world({ incident: recovering });
+    store.clusterSettings.fencing.mode = 'enforce';
+    runsOn(store, 'n-2', 'db', 'web');
+    const { get } = store.nodes.bucket;
+    store.nodes.bucket.get = async (key) => {
+      const found = await get(key);
+      return found && { ...found, value: { ...found.value, poweredOnAt: [store.clock.wallMs() - 1] } };
+    };
+    await look();
+    expect(incident().powerOn?.wanted).toBe(false);
+  });
+
+  it('takes what was assigned there since', async () => {
+    const { store, look, incident, places } = world({ incident: recovering });
+    runsOn(store, 'n-2', 'db', 'web');
+    store.workloads.set('late', aWorkload('late', on('n-1')));
+    await look();
+    await look(1_000);
+    expect([incident().phase, places()]).toEqual(['recovering', ['n-2', undefined, 'n-2']]);
+    expect(incident().recovery).toContainEqual(line('late'));
+  });
+});
+
+describe('an incident that is recovered', () => {
+  const recovered = fenced({ phase: 'recovered', powerOn: { wanted: true, requestedAt: 7 } });
+  const confirmedOff = { at: 1, incident: 'i-n-1' };
+
+  it('has its power-on counted once, before it is closed', async () => {
+    const { store, look, node, incident } = world({ incident: recovered });
+    const { mutate } = store.nodes.bucket;
+    store.nodes.bucket.mutate = lost;
+    await look();
+    expect(incident().phase).toBe('recovered');
+    store.nodes.bucket.mutate = mutate;
+    await look(1_000);
+    await look(2_000);
+    await look(3_000);
+    expect([node().poweredOnAt, incident().phase]).toEqual([[7], 'closed']);
+  });
+
+  it('stays open while its node is off, and takes what was assigned there late', async () => {
+    const { store, look, incident, places } = world({ incident: recovered });
+    store.nodes.set('n-1', aNode('n-1', { confirmedOff, poweredOnAt: [7] }));
+    await look();
+    expect([incident().phase, places()]).toEqual(['recovered', [undefined, undefined]]);
+  });
+
+  it('is closed by the record of the node as it is', async () => {
+    const { store, look, incident } = world({ incident: recovered });
+    store.nodes.set('n-1', aNode('n-1', { poweredOnAt: [7] }));
+    const { get } = store.nodes.bucket;
+    store.nodes.bucket.get = async (key) => {
+      const found = await get(key);
+      return found && { ...found, value: { ...found.value, confirmedOff } };
+    };
+    await look();
+    expect(incident().phase).toBe('recovered');
+    store.nodes.bucket.get = get;
+    await look(1_000);
+    expect(incident().phase).toBe('closed');
+  });
+
+  it('is closed where its node was deleted', async () => {
+    const { store, look, said } = world({ incident: recovered });
+    store.nodes.set('n-1', undefined);
+    await look();
+    expect(said()).toEqual(['The node was deleted.']);
+  });
+});
+
+describe('a node that speaks in the boot that its proof has ended', () => {
+  it('has nothing taken from it once that is heard, and its proof is void when it goes on', async () => {
+    const held = { ...fenced(), collateral: { at: 1, nodes: [{ node: 'n-2', bootId: 'boot-n-2' }] } };
+    const { store, look, incident, node, places, alarms } = world({ incident: held, isProven: false });
+    await look(0);
+    await look(5_000, 'n-1');
+    expect([incident().phase, alarms(), places()]).toMatchObject([
+      'fenced',
+      expect.arrayContaining(['conflict-power']),
+      ['n-1', 'n-1'],
+    ]);
+    // The same report, a moment later, may have been on its way all the while.
+    await look(5_500);
+    expect(incident().phase).toBe('fenced');
+    await look(6_000, 'n-1');
+    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof, recovery: [] } });
+    expect(node().powerIdentity?.['bmc']?.result).toBe('mismatch');
+    await look(6_001);
+    expect([places(), store.logged, alarms()]).toEqual([
+      ['n-1', 'n-1'],
+      ['its proof of off is void'],
+      ['conflict-power'],
+    ]);
+  });
+
+  it('has its devices blamed before the incident, and again where that could not be written', async () => {
+    const recovering = fenced({ phase: 'recovering' });
+    const { store, look, incident, node } = world({ incident: recovering, isProven: false });
+    store.nodes.set('n-1', aNode('n-1', { confirmedOff: { at: 1, incident: 'i-n-1' } }));
+    store.workloads.live = false;
+    await look(0);
+    await look(5_000, 'n-1');
+    const { mutate } = store.incidents.bucket;
+    store.incidents.bucket.mutate = lost;
+    await look(6_000, 'n-1');
+    expect([incident().phase, node().powerIdentity?.['bmc']?.result]).toEqual(['recovering', 'mismatch']);
+    expect(node().confirmedOff).toBeUndefined();
+    store.incidents.bucket.mutate = mutate;
+    await look(7_000, 'n-1');
+    expect(incident().phase).toBe('failed');
+  });
+});
+
+describe('the word of a device that is not proven', () => {
+  it('counts 3 s after it was seen', async () => {
+    const { look, incident } = world({ isProven: false });
+    await look(0, 'n-2');
+    await look(2_999, 'n-2');
+    expect(incident().phase).toBe('fenced');
+    await look(3_000, 'n-2');
+    expect(incident().phase).toBe('recovering');
+  });
+
+  it('is held while another is silent that fell silent with the off, and counts once that has spoken', async () => {
+    const { store, look, incident, alarms, said } = world({ isProven: false });
+    store.reports.hear(aReport('n-2', { seq: 1 }), 0);
+    await look(0);
+    await look(2_500);
+    expect(incident().collateral).toMatchObject({ nodes: [{ node: 'n-2', bootId: 'boot-n-2' }] });
+    await look(4_000);
+    expect([incident().phase, alarms()]).toEqual(['fenced', ['collateral']]);
+    await look(5_000, 'n-2');
+    expect(incident().collateral).toBeUndefined();
+    await look(6_000, 'n-2');
+    expect([incident().phase, alarms(), said()[1]]).toMatchObject([
+      'recovering',
+      [],
+      'n-2 spoke in the old boot: the off was not theirs.',
+    ]);
+  });
+
+  it('is left as it is where a person has confirmed the node down meanwhile', async () => {
+    const { store, look, incident } = world({ isProven: false });
+    store.reports.hear(aReport('n-2', { seq: 1 }), 0);
+    await look(0);
+    const confirmed = fenced({ proof: { ...proof, kind: 'manual' } });
+    const { mutate } = store.incidents.bucket;
+    store.incidents.bucket.mutate = async (key, fn) => {
+      store.incidents.set('n-1', confirmed);
+      return mutate(key, fn);
+    };
+    await look(2_500);
+    expect(incident()).toEqual(confirmed);
+  });
+});
+
+describe('a drill', () => {
+  const drill = { at: 1 };
+  const drilledWorld = () => {
+    const made = world({ isProven: false, incident: fenced({ phase: 'fencing', drill, commands: [] }) });
+    return { ...made, giveOff: () => made.store.incidents.set('n-1', fenced({ drill })) };
+  };
+
+  it('is judged before anything is recovered, the node first', async () => {
+    const { store, look, giveOff, incident, node, places } = drilledWorld();
+    await look(0, 'n-1', 'n-2');
+    giveOff();
+    await look(500, 'n-2');
+    const { mutate } = store.incidents.bucket;
+    store.incidents.bucket.mutate = lost;
+    await look(4_000, 'n-2');
+    expect([incident().drill, node().powerIdentity?.['bmc']?.result]).toEqual([drill, 'proven']);
+    store.incidents.bucket.mutate = mutate;
+    await look(5_000, 'n-2');
+    expect([incident().drill?.result?.ok, places()]).toEqual([true, ['n-1', 'n-1']]);
+    await look(6_000, 'n-2');
+    expect(places()).toEqual([undefined, undefined]);
+  });
+});
