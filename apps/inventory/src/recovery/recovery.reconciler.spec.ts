@@ -281,6 +281,14 @@ describe('an incident that is recovered', () => {
     expect(incident().phase).toBe('closed');
   });
 
+  it('is not closed by a conductor that a later one has followed', async () => {
+    const { store, look, incident } = world({ incident: recovered });
+    store.nodes.set('n-1', aNode('n-1', { poweredOnAt: [7] }));
+    store.incidents.set('n-1', { ...recovered, conductor: TOKEN + 1 });
+    await look();
+    expect(incident()).toMatchObject({ phase: 'recovered', conductor: TOKEN + 1 });
+  });
+
   it('is closed where its node was deleted', async () => {
     const { store, look, said } = world({ incident: recovered });
     store.nodes.set('n-1', undefined);

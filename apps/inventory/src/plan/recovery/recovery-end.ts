@@ -1,6 +1,6 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
 import { go } from '#domain/incident/steps.js';
-import type { Conducting } from './conducted.js';
+import { conducted, type Conducting } from './conducted.js';
 
 /**
  * Why a recovered incident is over; undefined: it is not.
@@ -22,7 +22,7 @@ export function closed(now: IncidentRecord, by: Conducting): IncidentRecord | un
   if (now.phase !== 'recovered') return undefined;
   const { nodes, wallMs } = by.fleet;
   const why = whyOver(now, nodes.get(now.node)?.value);
-  return why === undefined ? undefined : { ...go(now, 'closed', why, wallMs), conductor: by.token };
+  return why === undefined ? undefined : conducted(now, by, go(now, 'closed', why, wallMs));
 }
 
 /** The power-on that the incident wants and the node's record does not count yet, by when it was requested. */
