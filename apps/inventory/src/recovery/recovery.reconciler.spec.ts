@@ -405,4 +405,14 @@ describe('a drill', () => {
     await look(6_000, 'n-2');
     expect(places()).toEqual([undefined, undefined]);
   });
+
+  it('is judged also where its node was deleted meanwhile', async () => {
+    const { store, look, giveOff, incident, failed } = drilledWorld();
+    await look(0, 'n-1', 'n-2');
+    giveOff();
+    await look(500, 'n-2');
+    store.nodes.set('n-1', undefined);
+    await look(4_000, 'n-2');
+    expect([failed, incident().drill?.result?.ok]).toEqual([[], true]);
+  });
 });

@@ -90,10 +90,15 @@ export class RecoveryReconciler implements Reconciler {
 
   private async judgeDrill(c: TaskRun, i: IncidentRecord, step: Judged): Promise<void> {
     const at = this.context.clock.wallMs();
-    await this.nodes.change(i.node, (n) => {
-      c.check();
-      return drilled(n, i, step, at);
-    });
+    try {
+      await this.nodes.change(i.node, (n) => {
+        c.check();
+        return drilled(n, i, step, at);
+      });
+    } catch (e) {
+      // Deleted meanwhile: what it has shown of the devices is of no use any more.
+      if (MusterError.from(e).code !== 'NODE_UNKNOWN') throw e;
+    }
     await this.changeIncident(c, i, (now, by) => drillJudged(now, step, by));
   }
 
