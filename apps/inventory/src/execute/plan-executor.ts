@@ -40,8 +40,9 @@ export class PlanExecutor {
     const fleet = concern.asks === undefined ? first : await this.fleets.read(concern.asks(first));
     if (concern.isKnown?.(fleet) === false) return;
     const book = this.bookOf(concern);
-    if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet));
-    await inParallel(concern.plan(fleet, agesIn<C>(book)), (intent) =>
+    const ages = agesIn<C>(book);
+    if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet, ages));
+    await inParallel(concern.plan(fleet, ages), (intent) =>
       run.isolated(intent.about, () => this.writer.carryOut(intent, run)),
     );
   }

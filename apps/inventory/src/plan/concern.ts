@@ -15,7 +15,10 @@ export interface Concern<C extends string = never> {
   isKnown?(fleet: Fleet): boolean;
   /** What no view shows, and has to be read before it is planned. @default nothing */
   asks?(fleet: Fleet): Reading;
-  /** What holds as of now. @default nothing */
-  conditions?(fleet: Fleet): Conditions<C>;
+  /**
+   * What holds as of now. @default nothing
+   * @param ages as they were before this look
+   */
+  conditions?(fleet: Fleet, ages: Ages<C>): Conditions<C>;
   plan(fleet: Fleet, ages: Ages<C>): Intent[];
 }

@@ -1,7 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
-import { shouldReport } from '#domain/node/membership.js';
-import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { AgeBook } from '../ages/age-book.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -14,9 +12,7 @@ import {
 } from './collateral.js';
 import { decideDrill, type DrillStep } from './drill.js';
 import { ReportsView } from '../reports/reports-view.js';
-
-/** A node that was heard so lately, ms, speaks. */
-const SPEAKS_MS = 2_000;
+import { silentNodes, SPEAKS_MS } from './silent-nodes.js';
 
 /** Gathers what tells whether a power-off has hit another node than the one that it was for. */
 @Injectable()
@@ -42,6 +38,11 @@ export class CollateralWatch implements OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.stop();
+  }
+
+  /** Since this process saw each `off` of the incident, ms; undefined: it was there when the process began. */
+  offsAgoMs(i: IncidentRecord): (number | undefined)[] {
+    return offsOf(i).map((key) => (this.older.has(key) ? undefined : this.offs.ageMs(key)));
   }
 
   /** What is to become of the incident's proof, as of now. */
@@ -71,7 +72,7 @@ export class CollateralWatch implements OnApplicationShutdown {
       node,
       sighted: this.detector.sighted && this.store.nodes.view.live,
       silent: this.silent(i.node),
-      offsAgoMs: offsOf(i).map((key) => (this.older.has(key) ? undefined : this.offs.see(key))),
+      offsAgoMs: this.offsAgoMs(i),
       heardIn: (name) => {
         const age = this.reports.ageMs(name);
         return age !== undefined && age < SPEAKS_MS ? this.reports.of(name)?.report.bootId : undefined;
@@ -99,16 +100,15 @@ export class CollateralWatch implements OnApplicationShutdown {
   }
 
   private silent(except: string): SilentNode[] {
-    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
-    return this.store.nodes.view.entries().flatMap(({ value: n }) => {
-      if (!shouldReport(n) || n.name === except) return [];
-      const verdict = latestVerdict(n, beacon);
-      const unheardMs = this.reports.ageMs(n.name);
-      const unjudged = verdict === undefined || verdict === 'UNKNOWN';
-      if (!isSilent(verdict) && !(unjudged && (unheardMs ?? Infinity) > SPEAKS_MS)) return [];
-      const bootId = this.reports.of(n.name)?.report.bootId ?? n.bootId;
-      return [{ node: n.name, ...(bootId !== undefined && { bootId }), ...(unheardMs !== undefined && { unheardMs }) }];
-    });
+    return silentNodes(
+      except,
+      this.store.nodes.view.entries().map((e) => e.value),
+      this.detector.fresh ? this.detector.beacon : undefined,
+      (name) => {
+        const last = this.reports.of(name);
+        return last && { bootId: last.report.bootId, agoMs: this.reports.ageMs(name) ?? 0 };
+      },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BEACON_FRESH_MS } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
 import { fleetSource } from '../testing/planned.js';
-import { aBeacon, aNode } from '../testing/records.js';
+import { aBeacon, aNode, anIncident, aWorkload } from '../testing/records.js';
 
 it('shows what stood in the store at its moment, and nothing that came later', () => {
   const store = new MemoryStore();
@@ -70,4 +70,26 @@ it('tells of the end of a blindness by missing reports', () => {
   expect(fleets.now().detector).toMatchObject({ fresh: true, sighted: false, blindnessEnded: undefined });
   store.detector.hear(JSON.stringify(aBeacon({ seq: 2 })));
   expect(fleets.now().detector.blindnessEnded).toEqual({ epoch: 1, seq: 2 });
+});
+
+it('shows every workload that is there where all of them are read', async () => {
+  const store = new MemoryStore();
+  store.workloads.set('gone', aWorkload('gone'));
+  store.workloads.bucket.list = async () => Promise.resolve([{ key: 'new', value: aWorkload('new'), revision: 9 }]);
+  const fleets = fleetSource(store);
+  expect((await fleets.read({})).workloads.list.map((e) => e.key)).toEqual(['gone']);
+  expect((await fleets.read({ workloads: true })).workloads.list.map((e) => e.key)).toEqual(['new']);
+});
+
+it('knows how long ago an off was seen, and not of one that was given before', () => {
+  const store = new MemoryStore();
+  const off = { epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
+  const fencing = anIncident('n-1', { phase: 'fencing', commands: [{ ...off, n: 1 }] });
+  store.incidents.set('n-1', fencing);
+  const fleets = fleetSource(store);
+  const again = { ...fencing, commands: [...fencing.commands, { ...off, n: 2 }] };
+  store.clock.now = 100;
+  store.incidents.set('n-1', again);
+  store.clock.now = 350;
+  expect(fleets.now().offsAgo(again)).toEqual([undefined, 250]);
 });

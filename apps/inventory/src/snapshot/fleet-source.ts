@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
+import { CollateralWatch } from '../power/collateral-watch.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
@@ -22,6 +23,7 @@ export class FleetSource {
     private readonly reports: ReportsView,
     private readonly starts: StartFactsService,
     private readonly detector: DetectorView,
+    private readonly collateral: CollateralWatch,
   ) {}
 
   /** As the views show it now. */
@@ -42,6 +44,7 @@ export class FleetSource {
       heard: this.heard,
       lastWord: this.lastWord,
       detector: this.detectorNow(),
+      offsAgo: this.offsAgo,
       workers: store.workers.stale ? undefined : store.workers.live(),
       live: gap === undefined,
       gap,
@@ -56,7 +59,7 @@ export class FleetSource {
    */
   async read(r: Reading): Promise<Fleet> {
     const { store } = this;
-    const [events, leases, jobs, nodes, incidents, reservations] = await Promise.all([
+    const [events, leases, jobs, nodes, incidents, reservations, workloads] = await Promise.all([
       r.events && store.bus.eventStorage(),
       each(r.leases, async (name) => (await store.bus.bucket<LeaseRecord>('leases').read(name))?.revision ?? 0),
       each(r.jobs, async (id) => {
@@ -66,6 +69,7 @@ export class FleetSource {
       each(r.nodes, (name) => store.nodes.bucket.get(name)),
       each(r.incidents, (name) => store.incidents.bucket.get(name)),
       each(r.reservations && [RESERVATIONS_KEY], (key) => store.reservations.bucket.get(key)),
+      r.workloads && store.workloads.bucket.list(),
     ]);
     const fleet = this.now({ leases, ...(events !== undefined && { events }) });
     return {
@@ -74,6 +78,7 @@ export class FleetSource {
       nodes: fleet.nodes.with(nodes),
       incidents: fleet.incidents.with(incidents),
       reservations: fleet.reservations.with(reservations),
+      ...(workloads !== undefined && { workloads: new Records(workloads, fleet.workloads.unreadable) }),
     };
   }
 
@@ -87,6 +92,8 @@ export class FleetSource {
     const last = this.reports.of(node);
     return last && { report: last.report, ago: ageMs(this.store.clock.monotonicMs() - last.heardAt) };
   };
+  private readonly offsAgo: Fleet['offsAgo'] = (i) =>
+    this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
   private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 
   private of<T>({ view }: Table<T>): Records<T> {

@@ -38,6 +38,8 @@ export interface Fleet {
   readonly heard: (node: string) => Heard | undefined;
   /** What a node that does not answer has said last of what it runs; undefined: nothing in the boot of its record. */
   readonly lastWord: (node: string) => LastWord | undefined;
+  /** How long ago this process saw each power-off of an incident; undefined: that was given before it began to look. */
+  readonly offsAgo: (i: IncidentRecord) => readonly (AgeMs | undefined)[];
   /** Fencers and provisioners that are alive; undefined: not known, as their view has a gap. */
   readonly workers: readonly WorkerRecord[] | undefined;
   /** No view of the store had a gap, and the reservations can be read. */
@@ -89,4 +91,6 @@ export interface Reading {
   readonly nodes?: readonly string[];
   readonly incidents?: readonly string[];
   readonly reservations?: true;
+  /** All of them: what was written a moment ago is not missed, as by a view it may be. */
+  readonly workloads?: true;
 }

@@ -1,7 +1,8 @@
 import { Global, Module } from '@nestjs/common';
+import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { FleetSource } from './fleet-source.js';
 
 @Global()
-@Module({ imports: [ReportsModule], providers: [FleetSource], exports: [FleetSource] })
+@Module({ imports: [PowerModule, ReportsModule], providers: [FleetSource], exports: [FleetSource] })
 export class SnapshotModule {}

@@ -12,6 +12,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { OperationsService } from '../operations/operations.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
+import { CollateralWatch } from '../power/collateral-watch.js';
 import { GenerationFloor } from '../recovery/generation-floor.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
@@ -20,23 +21,32 @@ import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
 
 /** Snapshots of a store in memory. */
-export function fleetSource(store: MemoryStore): FleetSource {
+export function fleetSource(store: MemoryStore, collateral = collateralWatch(store)): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
-  return new FleetSource(store.asStore, store.reports, starts, store.detector);
+  return new FleetSource(store.asStore, store.reports, starts, store.detector, collateral);
 }
+
+/** Who looks at its incidents from now on. */
+export const collateralWatch = (store: MemoryStore): CollateralWatch =>
+  new CollateralWatch(store.asStore, store.detector, store.reports);
 
 /**
  * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
  * @param o.operations who writes accepted jobs to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
+ * @param o.collateral who has seen its power-offs. @default one who begins now
  */
 export function planExecutor(
   store: MemoryStore,
-  o: { operations?: Pick<OperationsService, 'carryOut'>; edits?: Pick<EditsService, 'carryOut' | 'sweep'> } = {},
+  o: {
+    operations?: Pick<OperationsService, 'carryOut'>;
+    edits?: Pick<EditsService, 'carryOut' | 'sweep'>;
+    collateral?: CollateralWatch;
+  } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
-  const fleets = fleetSource(store);
+  const fleets = fleetSource(store, o.collateral);
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);
