@@ -10,7 +10,7 @@ import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler
 import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './execute/incident.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
-import { JobSettlementReconciler } from './jobs/job-settlement.reconciler.js';
+
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
@@ -23,6 +23,7 @@ import { cordonEnd } from './plan/nodes/cordon-end.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
+import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
 import { powerOrders } from './plan/power/power-orders.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
@@ -67,7 +68,7 @@ export const tasks: readonly TaskRow[] = [
   row('dead-work', DeadWorkReconciler, 'warning'),
   row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
   row('incident-events', IncidentTeller, 'warning'),
-  row('job-settlement', JobSettlementReconciler, 'critical'),
+  planned('job-settlement', jobSettlement, 'critical'),
   planned('job-retention', jobRetention, 'warning'),
   planned('check-alarms', checkAlarms, 'warning'),
   row('records', RecordsService, 'warning'),

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { JobSettlementReconciler } from './job-settlement.reconciler.js';
 import { JobsController } from './jobs.controller.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { JobsService } from './jobs.service.js';
@@ -7,7 +6,7 @@ import { JobsService } from './jobs.service.js';
 @Module({
   imports: [OperationsModule],
   controllers: [JobsController],
-  providers: [JobsService, JobSettlementReconciler],
+  providers: [JobsService],
   exports: [JobsService],
 })
 export class JobsModule {}

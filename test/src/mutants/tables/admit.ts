@@ -1,5 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
+const SETTLEMENT = ['apps/inventory/src/plan/jobs/settlement.spec.ts'];
+
 /** Of two that want one thing one gets it; one machine is one node, and who is shut out stays out. */
 export const admit: readonly Mutant[] = [
   {
@@ -340,6 +342,41 @@ export const admit: readonly Mutant[] = [
       with: "{ from: 'Allocated', to: 'Provisioning', by: 'commission', when: 'begins' }",
     },
     specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
+  {
+    name: 'a job is settled while it runs',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'isUnsettled',
+    operation: { operand: 'isEndedJob(job)' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'a job is settled by a record that is behind',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'settlement',
+    operation: { row: 'reads: { jobs: [id] }' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'what a job has made of its node is made of it again',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'afterJob',
+    operation: { replace: 'now.lastJob === job.id ? undefined : node', with: 'node' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'a node is free though what its job has made of it could not be written',
+    file: 'apps/inventory/src/execute/settlement-writer.ts',
+    symbol: 'SettlementWriter.settleNode',
+    operation: { drop: "if (error.code !== 'NODE_UNKNOWN') throw error" },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'who finds a node free may not know yet what its last job has made of it',
+    file: 'apps/inventory/src/execute/settlement-writer.ts',
+    symbol: 'SettlementWriter.write',
+    operation: { replace: 'release(now, nodesAt)', with: 'release(now, 0)' },
+    specs: SETTLEMENT,
   },
   {
     name: 'an edit that was decided is given up',
