@@ -14,12 +14,13 @@ const returned = (pendingReturn?: PendingReturn): NodeRecord =>
   aNode('a-1', { status: 'Allocated', state: 'Discovered', enrolled: false, ...(pendingReturn && { pendingReturn }) });
 const waits: PendingReturn = { reason: 'rebooted', at: 1 };
 
-/** What the reconciler submits for a node that its view shows so, with the system's say in it. */
-async function submitted(seen: NodeRecord): Promise<{ kind: string; system: SystemCause }[]> {
+/** What is submitted for a node that the view shows so in each of these rounds, 10 s apart, with the system's say in it. */
+async function submitted(...rounds: NodeRecord[]): Promise<{ kind: string; system: SystemCause }[]> {
+  let seen = rounds[0];
   const asked: { kind: string; system: SystemCause }[] = [];
   const reconciler = new ReturnReconciler(
     {
-      nodes: { view: { entries: () => [{ key: seen.name, value: seen, revision: 1 }] } },
+      nodes: { view: { entries: () => (seen ? [{ key: seen.name, value: seen, revision: 1 }] : []) } },
       jobs: { view: { entries: () => [] } },
       workloads: { view: { entries: () => [] } },
       clock: { monotonicMs: () => 1 },
@@ -35,7 +36,10 @@ async function submitted(seen: NodeRecord): Promise<{ kind: string; system: Syst
     { count: () => 1 } as unknown as FlapWatch,
     { of: () => undefined } as unknown as StartFactsService,
   );
-  await playRun(reconciler, { now: 1 });
+  for (const [i, node] of rounds.entries()) {
+    seen = node;
+    await playRun(reconciler, { now: 1 + 10_000 * i });
+  }
   return asked;
 }
 
@@ -66,4 +70,11 @@ it('asks for a re-setup of some services only, while these are what the last che
   expect(resetup?.system.needs(due('web', 'log'))).toBe(false);
   expect(resetup?.system.needs(due())).toBe(false);
   expect((await submitted(due()))[0]?.system).not.toHaveProperty('services');
+});
+
+it('waits after each check that has failed, whatever has failed before it, and not for one of an earlier return', async () => {
+  const failed = (failedTries: number) => returned({ ...waits, failedTries, failedWhy: 'no such module' });
+  const unreached = returned({ ...waits, unreached: { tries: 2, why: 'no route' } });
+  expect(await submitted(unreached, failed(1))).toEqual([]);
+  expect(await submitted(failed(4), returned({ ...waits, at: 2 }))).toMatchObject([{ kind: 'check' }]);
 });

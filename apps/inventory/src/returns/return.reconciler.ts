@@ -29,9 +29,12 @@ export const RETURNS_AT_ONCE = 4;
  */
 @Injectable()
 export class ReturnReconciler implements Reconciler {
-  /** Node → monotonic time of the earliest next try. */
+  /** Node → monotonic time of the earliest next try of a check that could not be carried out. */
   private readonly notBefore = new Map<string, number>();
-  private readonly tries = new Map<string, number>();
+  /** The same of a job that was refused. */
+  private readonly refusedUntil = new Map<string, number>();
+  /** Node → its return, and how its checks have failed. */
+  private readonly tried = new Map<string, string>();
   /** Since when a returned node has named nothing, or has not said what it runs. */
   private readonly since: AgeBook;
 
@@ -89,7 +92,7 @@ export class ReturnReconciler implements Reconciler {
       quarantined: this.quarantine.reason(n.name) !== undefined,
       returns: this.flaps.count(n.name),
       flaps: this.store.clusterSettings.fencing.storm.flaps,
-      waitMs: (this.notBefore.get(n.name) ?? 0) - now,
+      waitMs: Math.max(this.notBefore.get(n.name) ?? 0, this.refusedUntil.get(n.name) ?? 0) - now,
       work: () => this.workOn(n, assigned),
       unknownMs: this.since.ageMs(unknown),
     };
@@ -130,8 +133,12 @@ export class ReturnReconciler implements Reconciler {
 
   private noteFailedTry(n: NodeRecord, now: number): void {
     const { tries, waitMs } = failedTries(n.pendingReturn);
-    if (tries > (this.tries.get(n.name) ?? 0)) this.notBefore.set(n.name, now + waitMs);
-    this.tries.set(n.name, tries);
+    const { failedTries: failed = 0, unreached } = n.pendingReturn ?? {};
+    const tried = `${sinceKey(n)}${failed}/${unreached?.tries ?? 0}`;
+    if (this.tried.get(n.name) === tried) return;
+    this.tried.set(n.name, tried);
+    if (tries === 0) this.notBefore.delete(n.name);
+    else this.notBefore.set(n.name, now + waitMs);
   }
 
   /** By a job or an edit. A claimed node is checked and set up like any other: its scheduler waits for that. */
@@ -166,7 +173,7 @@ export class ReturnReconciler implements Reconciler {
       const error = MusterError.from(e);
       if (error.code === 'LEASE_LOST') throw error;
       // Somebody was faster, or no worker is alive: the next round looks again, and the driver alarm tells of the latter.
-      this.notBefore.set(n.name, c.now + 1000);
+      this.refusedUntil.set(n.name, c.now + 1000);
       this.store.bus.log.debug({ node: n.name, kind, code: error.code }, `not yet: ${error.message}`);
       return false;
     }
