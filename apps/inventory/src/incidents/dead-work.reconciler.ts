@@ -5,7 +5,7 @@ import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { deadWithWork } from './dead-work.js';
+import { deadWithWork } from '../plan/alarms/dead-work.js';
 
 /** Keeps alarm `dead-with-work` equal to what the fleet calls for. */
 @Injectable()

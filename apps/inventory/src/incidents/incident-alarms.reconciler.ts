@@ -5,7 +5,7 @@ import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../verdicts/detector-view.js';
-import { runningBy } from './dead-work.js';
+import { runningBy } from '../plan/alarms/dead-work.js';
 import { AgeBook } from '../ages/age-book.js';
 import { bootMissed } from '#domain/power/boot-grace.js';
 import { GateFactsService } from './gate-facts.js';

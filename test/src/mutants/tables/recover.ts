@@ -361,10 +361,10 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a cordoned node that died with its work is nobody’s business',
-    file: 'apps/inventory/src/incidents/dead-work.ts',
+    file: 'apps/inventory/src/plan/alarms/dead-work.ts',
     symbol: 'deadWithWork',
     operation: { replace: 'n.cordon === undefined', with: 'n.cordon !== undefined' },
-    specs: ['apps/inventory/src/incidents/dead-work.spec.ts'],
+    specs: ['apps/inventory/src/plan/alarms/dead-work.spec.ts'],
   },
   {
     name: 'a workload is started under a cleanup that was admitted before it',

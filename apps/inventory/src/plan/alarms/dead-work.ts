@@ -5,10 +5,28 @@ import {
   type VerdictKind,
   type WorkloadRecord,
 } from '#contracts';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { latestVerdict } from '#domain/verdict/latest-verdict.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Concern } from '../concern.js';
+import { alarmIntents } from './alarm-intents.js';
 
 /** Names in a message, at most. */
 const NAMED = 10;
+
+/** The alarms about cordoned nodes that died with their work. */
+export const deadWork: Concern = {
+  // Without a detector nobody is called dead, and what was stays so.
+  isKnown: ({ detector, nodes, workloads }) => detector.fresh && nodes.live && workloads.live,
+  plan: (fleet) => {
+    const wanted = deadWithWork({
+      nodes: fleet.nodes.list.map((e) => e.value),
+      workloads: fleet.workloads.list.map((e) => e.value),
+      verdictOf: (n) => latestVerdict(n, fleet.detector.beacon),
+      incidentOf: (node) => fleet.incidents.get(node)?.value,
+    });
+    return alarmIntents(fleet, ['dead-with-work'], wanted);
+  },
+};
 
 export interface DeadWorkFacts {
   nodes: readonly NodeRecord[];

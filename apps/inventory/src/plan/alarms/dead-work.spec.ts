@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aNode, anIncident, aWorkload } from '../testing/records.js';
+import { aNode, anIncident, aWorkload } from '../../testing/records.js';
 import { deadWithWork, type DeadWorkFacts } from './dead-work.js';
 
 const cordon = { by: 'ann', reason: 'disk swap', at: 1 };
