@@ -10,7 +10,6 @@ import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler
 import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './execute/incident.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
-
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
