@@ -5,7 +5,6 @@ import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
-import { DeadWorkReconciler } from './incidents/dead-work.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
 import { IncidentReconciler } from './execute/incident.reconciler.js';
@@ -19,6 +18,7 @@ import { checkAlarms } from './plan/alarms/check-alarms.js';
 import { claimExpiry } from './plan/jobs/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/nodes/cordon-end.js';
+import { deadWork } from './plan/alarms/dead-work.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
@@ -64,7 +64,7 @@ export const tasks: readonly TaskRow[] = [
   row('datagram-keys', KeyRotationReconciler, 'warning'),
   planned('orphan-holds', orphanHoldsEnd, 'warning'),
   planned('detection-alarms', alarmsOfDetection, 'warning'),
-  row('dead-work', DeadWorkReconciler, 'warning'),
+  planned('dead-work', deadWork, 'warning'),
   row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
   row('incident-events', IncidentTeller, 'warning'),
   planned('job-settlement', jobSettlement, 'critical'),

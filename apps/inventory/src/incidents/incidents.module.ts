@@ -3,7 +3,6 @@ import { IdentityModule } from '../identity/identity.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { VerdictsModule } from '../verdicts/verdicts.module.js';
-import { DeadWorkReconciler } from './dead-work.reconciler.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
@@ -24,7 +23,6 @@ import { StormsService } from './storms.service.js';
   imports: [VerdictsModule, ReportsModule, PowerModule, IdentityModule],
   controllers: [IncidentsController, PowerController, StormsController],
   providers: [
-    DeadWorkReconciler,
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,

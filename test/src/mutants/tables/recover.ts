@@ -559,4 +559,18 @@ export const recover: readonly Mutant[] = [
     operation: { row: 'isKnown: ({ nodes }) => nodes.live' },
     specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
   },
+  {
+    name: 'work of the dead is over where nobody says who is dead',
+    file: 'apps/inventory/src/plan/alarms/dead-work.ts',
+    symbol: 'deadWork',
+    operation: { operand: 'detector.fresh' },
+    specs: ['apps/inventory/src/plan/alarms/dead-work.spec.ts'],
+  },
+  {
+    name: 'work of the dead is over through a gap in the view of the workloads',
+    file: 'apps/inventory/src/plan/alarms/dead-work.ts',
+    symbol: 'deadWork',
+    operation: { operand: 'workloads.live' },
+    specs: ['apps/inventory/src/plan/alarms/dead-work.spec.ts'],
+  },
 ];

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { aNode, anIncident, aWorkload } from '../../testing/records.js';
-import { deadWithWork, type DeadWorkFacts } from './dead-work.js';
+import { BEACON_FRESH_MS } from '#contracts';
+import { MemoryStore } from '../../testing/memory-store.js';
+import { planExecutor } from '../../testing/planned.js';
+import { playRun } from '../../testing/play-run.js';
+import { aBeacon, aNode, anIncident, aWorkload } from '../../testing/records.js';
+import { deadWithWork, deadWork, type DeadWorkFacts } from './dead-work.js';
 
 const cordon = { by: 'ann', reason: 'disk swap', at: 1 };
 const on = (name: string, node: string, o: object = {}): DeadWorkFacts['workloads'][number] =>
@@ -37,5 +41,40 @@ describe('a cordoned node that dies with its work', () => {
   it('names ten at most', () => {
     const many = Array.from({ length: 12 }, (_, i) => on(`w${10 + i}`, 'n-1'));
     expect(sut({ workloads: many })[0]?.message).toContain('w19 and 2 more.');
+  });
+});
+
+describe('the alarm about it, round by round', () => {
+  const store = new MemoryStore();
+  const task = planExecutor(store).drive(deadWork);
+  const beacon = (seq: number, verdict: 'UP' | 'DOWN'): string =>
+    JSON.stringify(aBeacon({ seq, ...(verdict === 'DOWN' && { notUp: { 'n-1': { verdict, seq } } }) }));
+  const isUp = (): boolean => {
+    const alarm = store.alarms.content['dead-with-work=n-1'];
+    return alarm !== undefined && alarm.cleared === undefined;
+  };
+
+  it('is raised by the word of the detector, and stands while nobody knows better', async () => {
+    store.nodes.set('n-1', aNode('n-1', { cordon }));
+    store.workloads.set('db', on('db', 'n-1'));
+    await playRun(task);
+    expect(isUp()).toBe(false);
+    store.detector.hear(beacon(1, 'DOWN'));
+    await playRun(task);
+    expect(isUp()).toBe(true);
+
+    // Neither a silent detector nor a gap ends it.
+    store.workloads.set('db', on('db', 'n-2'));
+    store.clock.now += BEACON_FRESH_MS;
+    await playRun(task);
+    store.detector.hear(beacon(2, 'DOWN'));
+    for (const table of [store.nodes, store.workloads]) {
+      table.live = false;
+      await playRun(task);
+      table.live = true;
+    }
+    expect(isUp()).toBe(true);
+    await playRun(task);
+    expect(isUp()).toBe(false);
   });
 });
