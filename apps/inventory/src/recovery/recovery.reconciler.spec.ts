@@ -20,9 +20,8 @@ import type { AuditService } from '../store/audit.service.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { fleetSource } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
-import { aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
+import { aBeacon, aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
 import { playServer } from '../testing/play-server.js';
-import type { DetectorView } from '../verdicts/detector-view.js';
 import { Contradictions } from './contradictions.js';
 import { GenerationFloor } from './generation-floor.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
@@ -44,7 +43,7 @@ function drive(store: MemoryStore): Reconciler {
     new WorkloadService(inventory, new GenerationFloor(inventory), new ReservationBook(inventory), store.reports),
     { hasNoRoom: () => false } as unknown as WorkloadReconciler,
     new Contradictions(inventory, store.reports),
-    new CollateralWatch(inventory, store.detector as DetectorView, store.reports),
+    new CollateralWatch(inventory, store.detector, store.reports),
   );
 }
 
@@ -73,6 +72,7 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   /** @param heard who is heard right before */
   const look = async (at = store.clock.now, ...heard: string[]): Promise<void> => {
     store.clock.now = at;
+    store.detector.hear(JSON.stringify(aBeacon({ seq: at + 1 })));
     for (const name of heard) store.reports.hear(aReport(name, { seq: at + 1 }), at);
     await playRun(sut, { now: at, token: TOKEN, failed: (f) => failed.push(f) });
   };
