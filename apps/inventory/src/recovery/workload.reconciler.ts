@@ -12,7 +12,7 @@ import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { Settling } from '../conductor/settling.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { doublesOf, type Double } from '../plan/workloads/doubles.js';
+import { doubleAlarms, doublesOf, type Double } from '../plan/workloads/doubles.js';
 import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
 import { allTell, whyNotStart, whyOut } from '../plan/workloads/hosts.js';
@@ -222,19 +222,13 @@ export class WorkloadReconciler implements Reconciler {
     const keys = new Set(now.flatMap((d) => (d.starting ? [there(d)] : [there(d), runs(d)])));
     this.since.retain((key) => !key.startsWith('double/') || keys.has(key));
     // One that crashes and is started again all the time is hardly ever seen to run.
-    return now
-      .filter((d) => {
-        const seen = this.since.see(there(d)) > GATE_MS;
-        const certain = (!d.starting && this.since.see(runs(d)) > ALARM_AFTER_MS) || seen;
-        if (!certain) young.tooYoung(d.workload);
-        return certain;
-      })
-      .map((d) => ({
-        code: 'conflict-workload',
-        subject: d.workload,
-        severity: 'critical',
-        message: `It ${d.starting ? 'is being started' : 'runs'} on ${d.on} while it is assigned to ${d.assigned}: end it on one of them by hand.`,
-      }));
+    const certain = now.filter((d) => {
+      const seen = this.since.see(there(d)) > GATE_MS;
+      const isCertain = (!d.starting && this.since.see(runs(d)) > ALARM_AFTER_MS) || seen;
+      if (!isCertain) young.tooYoung(d.workload);
+      return isCertain;
+    });
+    return doubleAlarms(certain);
   }
 
   private async placeAll(c: TaskRun, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Report, WorkloadRecord } from '#contracts';
 import { aWorkload } from '../../testing/records.js';
-import { doublesOf, type Double } from './doubles.js';
+import { doubleAlarms, doublesOf, type Double } from './doubles.js';
 
 describe('a workload that runs where it is not assigned', () => {
   const db = aWorkload('db', { generation: 3, assignment: { node: 'b', generation: 3 } });
@@ -22,6 +22,16 @@ describe('a workload that runs where it is not assigned', () => {
   it('is not what runs where it belongs, nor what is looked at before its start', () => {
     expect(doublesOf([db], reports.slice(1))).toEqual([]);
     expect(doublesOf([{ ...db, start: { cause: 'x', attempt: 0 } }], reports)).toEqual([]);
+  });
+
+  it('is one alarm, however many nodes it is on', () => {
+    const on = (node: string, starting: boolean): Double => ({ workload: 'db', on: node, assigned: 'b', starting });
+    expect(doubleAlarms([on('a', false)]).map((a) => a.message)).toEqual([
+      'It runs on a while it is assigned to b: end it on one of them by hand.',
+    ]);
+    expect(doubleAlarms([on('a', false), on('c', true)]).map((a) => a.message)).toEqual([
+      'It runs on a and is being started on c while it is assigned to b: end it on all but one of them by hand.',
+    ]);
   });
 
   it('is the same as by comparing each workload with each report', () => {

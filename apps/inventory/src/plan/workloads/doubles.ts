@@ -1,4 +1,5 @@
 import type { Report, WorkloadRecord } from '#contracts';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 
 /** A workload that a node runs although it belongs to another one. */
 export interface Double {
@@ -33,4 +34,18 @@ export function doublesOf(
       found.set(workload, [...known, { workload, on, assigned: at, starting: starting === true }]);
     }
   return found.size === 0 ? [] : workloads.flatMap((w) => found.get(w.name) ?? []);
+}
+
+/** One for each workload, whatever number of nodes it is on. */
+export function doubleAlarms(doubles: readonly Double[]): WantedAlarm[] {
+  const found = new Map<string, Double[]>();
+  for (const d of doubles) found.set(d.workload, [...(found.get(d.workload) ?? []), d]);
+  return [...found].map(([subject, on]) => {
+    const where = on.map((d) => `${d.starting ? 'is being started' : 'runs'} on ${d.on}`).join(' and ');
+    const rest = on.length === 1 ? 'one' : 'all but one';
+    return {
+      ...{ code: 'conflict-workload', subject, severity: 'critical' },
+      message: `It ${where} while it is assigned to ${on[0]?.assigned}: end it on ${rest} of them by hand.`,
+    };
+  });
 }
