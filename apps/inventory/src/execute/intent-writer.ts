@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, MusterError } from '#contracts';
+import { isEndedJob, MusterError, type WorkloadRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
@@ -12,6 +12,7 @@ import type {
   ChangeIncident,
   ChangeNode,
   ChangeWorkload,
+  ChangeWorkloads,
   CreateJob,
   DeleteJob,
   Intent,
@@ -67,6 +68,8 @@ export class IntentWriter {
         return this.changeNode(i, at, c);
       case 'change-workload':
         return this.changeWorkload(i, at, c);
+      case 'change-workloads':
+        return this.changeWorkloads(i, at, c);
       case 'change-incident':
         return this.changeIncident(i, at, c);
       case 'open-incident':
@@ -125,6 +128,20 @@ export class IntentWriter {
     });
     if (changed === undefined) return false;
     for (const next of i.followedBy?.(changed, at) ?? []) await this.carryOut(next, c);
+    return true;
+  }
+
+  private async changeWorkloads(i: ChangeWorkloads, at: Moment, c: Right): Promise<boolean> {
+    const changed: WorkloadRecord[] = [];
+    for (const key of i.keys) {
+      const now = await this.workloads.change(key, undefined, (w) => {
+        c.check();
+        return i.decide(w, at);
+      });
+      if (now !== undefined) changed.push(now);
+    }
+    if (changed.length === 0) return false;
+    for (const next of i.followedBy(changed, at)) await this.carryOut(next, c);
     return true;
   }
 

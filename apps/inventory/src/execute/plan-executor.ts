@@ -35,9 +35,9 @@ export class PlanExecutor {
   }
 
   private async round<C extends string>(run: TaskRun, concern: Concern<C>): Promise<void> {
-    const first = this.fleets.now();
+    const first = this.fleets.now(undefined, run.token);
     if (concern.isKnown?.(first) === false) return;
-    const fleet = concern.asks === undefined ? first : await this.fleets.read(concern.asks(first));
+    const fleet = concern.asks === undefined ? first : await this.fleets.read(concern.asks(first), run.token);
     if (concern.isKnown?.(fleet) === false) return;
     const book = this.bookOf(concern);
     const ages = agesIn<C>(book);

@@ -65,6 +65,15 @@ export interface ChangeWorkload extends Changes<WorkloadRecord, WorkloadEvent> {
   followedBy?(changed: WorkloadRecord, at: Moment): Intent[];
 }
 
+/** The same of several workloads that go on together, one after the other; one that is left alone holds up no other. */
+export interface ChangeWorkloads extends Intended {
+  readonly do: 'change-workloads';
+  readonly keys: readonly string[];
+  decide(now: WorkloadRecord, at: Moment): WorkloadEvent | undefined;
+  /** What is then written besides, where any was changed. After a crash in between it lacks: the plan asks for it again. */
+  followedBy(changed: readonly WorkloadRecord[], at: Moment): Intent[];
+}
+
 export interface ChangeIncident extends Changes<IncidentRecord> {
   readonly do: 'change-incident';
   /** Which of its node: one that has taken its place is left alone. */
@@ -202,6 +211,7 @@ export interface KeepVerdicts extends Intended {
 export type Intent =
   | ChangeNode
   | ChangeWorkload
+  | ChangeWorkloads
   | ChangeIncident
   | OpenIncident
   | TakePermit

@@ -14,10 +14,10 @@ import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { doubleAlarms, doublesOf, type Double } from '../plan/workloads/doubles.js';
 import { Contradictions } from './contradictions.js';
-import { HeldAlarms } from './held-alarms.js';
+import { HeldAlarms } from '../plan/workloads/held-alarms.js';
 import { allTell, whyNotStart, whyOut } from '../plan/workloads/hosts.js';
 import { groupStarts, orderOutcome, recoverJob, retryAfterMs, type StartGroup } from '../plan/workloads/recover-job.js';
-import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
+import { ownNodeStep, type OwnNodeStep } from '../plan/workloads/own-node-step.js';
 import { isUnplaced, placesFor, withoutRoom } from '../plan/workloads/room.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { RecoverJobs } from './recover-jobs.service.js';
@@ -76,6 +76,8 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   async reconcile(c: TaskRun): Promise<void> {
+    const everybodyTells = allTell(this.fleets.now()) && this.facts.unanswered().length === 0;
+    const settled = this.settling.hasSettled(c, this.store.live, everybodyTells);
     const wanted = new HeldAlarms();
     const all = this.store.workloads.view.entries().map((e) => e.value);
     const running = all.filter(isStarts);
@@ -123,11 +125,6 @@ export class WorkloadReconciler implements Reconciler {
           message: `Its stop on ${assignment?.node ?? '?'} failed ${stop.attempt} time(s). ${stop.why ?? ''}`,
         });
     const doubles = this.doubles(all, wanted);
-    const settled = this.settling.hasSettled(
-      c,
-      this.store.live,
-      allTell(this.fleets.now()) && this.facts.unanswered().length === 0,
-    );
     await keepAlarms(
       this.alarms,
       ['no-room', 'workload-held', 'conflict-workload'],

@@ -26,8 +26,11 @@ export class FleetSource {
     private readonly collateral: CollateralWatch,
   ) {}
 
-  /** As the views show it now. */
-  now(answers: Answers = NO_ANSWERS): Fleet {
+  /**
+   * As the views show it now.
+   * @param term of the conductor who acts on it
+   */
+  now(answers: Answers = NO_ANSWERS, term?: number): Fleet {
     const { store } = this;
     const settings = store.clusterSettings;
     const { gap } = store;
@@ -49,6 +52,7 @@ export class FleetSource {
       live: gap === undefined,
       gap,
       wallMs: store.clock.wallMs(),
+      term,
       answers,
     };
   }
@@ -57,7 +61,7 @@ export class FleetSource {
    * The same, with what is asked for read anew: what the views show is of the moment when the last of it had come.
    * @throws MusterError what a read throws; RECORD_UNREADABLE for a node or an incident
    */
-  async read(r: Reading): Promise<Fleet> {
+  async read(r: Reading, term?: number): Promise<Fleet> {
     const { store } = this;
     const [events, leases, jobs, nodes, incidents, reservations, workloads] = await Promise.all([
       r.events && store.bus.eventStorage(),
@@ -71,7 +75,7 @@ export class FleetSource {
       each(r.reservations && [RESERVATIONS_KEY], (key) => store.reservations.bucket.get(key)),
       r.workloads && store.workloads.bucket.list(),
     ]);
-    const fleet = this.now({ leases, ...(events !== undefined && { events }) });
+    const fleet = this.now({ leases, ...(events !== undefined && { events }) }, term);
     return {
       ...fleet,
       jobs: fleet.jobs.with(jobs),

@@ -48,6 +48,8 @@ export interface Fleet {
   readonly gap: string | undefined;
   /** Time of day, ms: for what a person gave as such. Never a measure of an age. */
   readonly wallMs: number;
+  /** Token of the conductor who acts on it; undefined: nobody acts on it. */
+  readonly term: number | undefined;
   /** What was asked for besides; of what was not asked nothing is known. */
   readonly answers: Answers;
 }

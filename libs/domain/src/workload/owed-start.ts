@@ -25,4 +25,5 @@ export const isStopped = (w: WorkloadRecord): boolean =>
   w.assignment === undefined || (w.desired === 'stopped' && w.stop === undefined);
 
 /** What a wait for its node is about: a reboot keeps the generation, and each one has its own wait. */
-export const waitKey = (w: WorkloadRecord): string => `node/${w.name}/${w.generation}/${w.start?.cause ?? ''}`;
+export const waitKey = (w: WorkloadRecord): `node/${string}` =>
+  `node/${w.name}/${w.generation}/${w.start?.cause ?? ''}`;

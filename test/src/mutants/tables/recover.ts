@@ -452,7 +452,7 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'the first nodes of a mass return get the work of all',
-    file: 'apps/inventory/src/recovery/own-node-step.ts',
+    file: 'apps/inventory/src/plan/workloads/own-node-step.ts',
     symbol: 'ownNodeStep',
     operation: { operand: '!waits' },
     specs: ['apps/inventory/src/recovery/mass-return.spec.ts'],

@@ -1,5 +1,14 @@
 import type { Report, WorkloadRecord } from '#contracts';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Ages } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import type { DoubleCondition } from './start-conditions.js';
+
+/** A report may be on its way: one that is seen for no longer than this is not told of, ms. */
+const ON_THE_WAY_MS = 3_000;
+/** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
+const GATE_MS = 30_000;
 
 /** A workload that a node runs although it belongs to another one. */
 export interface Double {
@@ -49,3 +58,29 @@ export function doubleAlarms(doubles: readonly Double[]): WantedAlarm[] {
     };
   });
 }
+
+/** What holds as of now of {@link DoubleCondition}. */
+export const doubleConditions = (fleet: Fleet): DoubleCondition[] =>
+  doubles(fleet).flatMap((d) => (d.starting ? [isThere(d)] : [isThere(d), runsThere(d)]));
+
+/** Those that are seen for long enough that no report or gate can be on its way, and the others. */
+export function doublesSeen(
+  fleet: Fleet,
+  ages: Ages<DoubleCondition>,
+): { certain: readonly Double[]; young: readonly Double[] } {
+  // One that crashes and is started again all the time is hardly ever seen to run.
+  const isCertain = (d: Double): boolean =>
+    ages.of(isThere(d)) > GATE_MS || (!d.starting && ages.of(runsThere(d)) > ON_THE_WAY_MS);
+  const all = doubles(fleet);
+  return { certain: all.filter(isCertain), young: all.filter((d) => !isCertain(d)) };
+}
+
+const doubles = perFleet(({ workloads, reports }: Fleet): readonly Double[] =>
+  doublesOf(
+    workloads.list.map((e) => e.value),
+    [...reports.values()],
+  ),
+);
+
+const isThere = (d: Double): DoubleCondition => `double/${d.workload}/${d.on}`;
+const runsThere = (d: Double): DoubleCondition => `double/${d.workload}/${d.on}/running`;

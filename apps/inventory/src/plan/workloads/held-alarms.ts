@@ -1,5 +1,5 @@
 import type { AlarmRecord } from '#contracts';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 
 /** What one round over all workloads has to tell of. */
 export class HeldAlarms {

@@ -1,0 +1,186 @@
+import type { Assignment, WorkloadRecord } from '#contracts';
+import { workloadAfter, type WorkloadEvent } from '#domain/workload/changes.js';
+import type { Serving } from '#domain/workload/own-node.js';
+import type { Placement } from '#domain/workload/placement.js';
+import {
+  startRefusal,
+  type StartQuestions,
+  type StartReason,
+  type StartRefusal,
+} from '#domain/workload/start-decision.js';
+import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
+import type { Ages } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import { awaitedStarts } from './awaited-starts.js';
+import { barred } from './barred.js';
+import { whyNotStart, whyOut } from './hosts.js';
+import { ownNodeStep } from './own-node-step.js';
+import { retryAfterMs } from './recover-job.js';
+import { placesFor } from './room.js';
+import { mayFollow, startCheck } from './start-check.js';
+import { awaitsNode, left, retry, word, type StartCondition } from './start-conditions.js';
+
+/** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
+const ALARM_AFTER_MS = 3_000;
+
+/** What the next round does about a workload that shall run, and is assigned nowhere or not started yet. */
+export interface StartStep {
+  workload: WorkloadRecord;
+  do: 'place' | 'no-room' | 'start' | 'follow' | 'correct' | 'hold' | 'elsewhere' | 'wait';
+  why: string;
+  /** What stands against its start. */
+  code?: StartReason;
+  /** Where it goes, or is started. */
+  to?: string;
+  /** Until the wait is over by itself, ms; absent: something has to change. */
+  leftMs?: number;
+  /** Where it runs, and the registry follows it. */
+  seen?: SeenElsewhere;
+  /** Somebody is told this of it, and its record says it. `young`: it is not told yet. */
+  held?: { text: string } | 'young';
+}
+
+type StartAges = Ages<StartCondition>;
+
+/**
+ * The step of each. Those that are assigned nowhere are placed all at once; then those that are to be started on another
+ * node than theirs, in the room which that leaves.
+ */
+export function startSteps(fleet: Fleet, ages: StartAges): StartStep[] {
+  const { awaited } = awaitedStarts(fleet);
+  if (awaited.length === 0) return [];
+  const bars = barred(fleet, ages);
+  const places = placesFor(
+    fleet,
+    awaited.filter((w) => w.assignment === undefined && !bars.has(w.name)),
+  );
+  const steps = awaited.map((w): StartStep => {
+    const refused = startRefusal('round', { barred: bars.get(w.name) });
+    if (refused !== undefined) return { workload: w, do: 'hold', ...refused };
+    if (w.assignment === undefined) return placeStep(w, places.get(w.name), fleet, ages);
+    if (w.start?.job === undefined) return owedStep(w, w.assignment, fleet, ages);
+    return { workload: w, do: 'follow', why: `Job ${w.start.job} starts it on ${w.assignment.node}.` };
+  });
+  const switching = steps.filter((s) => s.do === 'elsewhere').map((s) => s.workload);
+  if (switching.length === 0) return steps;
+  const others = placesFor(after(fleet, steps), switching);
+  return steps.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.get(s.workload.name)) } : s));
+}
+
+/** What the step makes of its assignment; undefined: nothing. */
+export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet: Fleet): WorkloadEvent | undefined {
+  const { generation } = w;
+  if (does === 'place' && to !== undefined) return { kind: 'assigned', to, cause: causeOf(w, fleet), generation };
+  if (does === 'correct' && seen !== undefined)
+    return { kind: 'corrected', seenOn: seen.node, generation, followed: seen.generation };
+  const from = w.assignment?.node;
+  const isMoved = does === 'elsewhere' && from !== undefined && to !== undefined;
+  if (!isMoved || startRefusal('replace', { check: startCheck(fleet, w.name, to) }) !== undefined) return undefined;
+  return { kind: 'moved', from, to, generation };
+}
+
+function placeStep(w: WorkloadRecord, p: Placement | undefined, fleet: Fleet, ages: StartAges): StartStep {
+  const check = startCheck(fleet, w.name, p?.to ?? '');
+  const refused = startRefusal('place', placeFacts(w, check, fleet, ages));
+  if (refused !== undefined) return seenStep(w, check, refused);
+  const why = p?.why ?? '';
+  if (p?.to === undefined) return { workload: w, do: 'no-room', why, held: { text: why } };
+  return { workload: w, do: 'place', to: p.to, why };
+}
+
+/** Looks at every node before the start. */
+function owedStep(w: WorkloadRecord, { node }: Assignment, fleet: Fleet, ages: StartAges): StartStep {
+  const check = startCheck(fleet, w.name, node);
+  const retryInMs = (): number => {
+    const attempt = w.start?.attempt ?? 0;
+    return attempt === 0 ? 0 : retryAfterMs(attempt) - ages.of(retry(w));
+  };
+  const refused = startRefusal('order', {
+    ...placeFacts(w, check, fleet, ages),
+    out: () => whyNotStart(fleet, node),
+    retryInMs,
+  });
+  if (refused === undefined) return { workload: w, do: 'start', to: node, why: 'Nothing stands against it.' };
+  switch (refused.code) {
+    case 'OUT_OF_SERVICE':
+      return { ...ownNode(w, node, refused.why, fleet, ages), code: refused.code };
+    case 'RETRY':
+      return { workload: w, do: 'wait', ...refused, leftMs: Math.max(0, retryInMs()) };
+    case 'SILENT': {
+      const isYoung = ages.of(word(w)) <= ALARM_AFTER_MS;
+      return { workload: w, do: 'wait', ...refused, held: isYoung ? 'young' : { text: silentText(check) } };
+    }
+    default:
+      return seenStep(w, check, refused);
+  }
+}
+
+/** It was seen: the registry follows, or it is held where that cannot be. */
+function seenStep(w: WorkloadRecord, check: StartCheck, refused: StartRefusal): StartStep {
+  if (check.kind === 'elsewhere' && refused.code === 'RUNS_ELSEWHERE')
+    return { workload: w, do: 'correct', ...refused, seen: check };
+  if (check.kind === 'elsewhere' && refused.code === 'RUNS_ON_THE_DEAD') {
+    const text = `It is reported running on ${check.node}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
+    return { workload: w, do: 'hold', ...refused, held: { text } };
+  }
+  return { workload: w, do: 'wait', ...refused };
+}
+
+/** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
+function ownNode(w: WorkloadRecord, node: string, out: string, fleet: Fleet, ages: StartAges): StartStep {
+  const step = ownNodeStep({
+    ...{ workload: w, node, why: out, own: fleet.nodes.get(node)?.value, report: fleet.reports.get(node) },
+    waitedMs: ages.of(awaitsNode(w)),
+    serving: () => serving(fleet),
+  });
+  if (step.do !== 'wait') return { workload: w, ...step, held: { text: step.why } };
+  return { workload: w, do: 'wait', why: `${node} is out of service: ${out}.`, leftMs: step.leftMs, held: 'young' };
+}
+
+const placeFacts = (
+  workload: WorkloadRecord,
+  check: StartCheck,
+  fleet: Fleet,
+  ages: StartAges,
+): StartQuestions['place'] => ({
+  ...{ workload, check },
+  mayFollow: (seenOn) => mayFollow(fleet, seenOn),
+  leftForMs: () => ages.of(left(workload)),
+});
+
+const silentText = (check: StartCheck): string =>
+  `Before it starts, ${check.kind === 'unknown' ? check.nodes.join(', ') : ''} must say what they run, and do not.`;
+
+const goesTo = (p: Placement | undefined): { to?: string } => (p?.to === undefined ? {} : { to: p.to });
+
+const serving = perFleet((fleet: Fleet): Serving => {
+  const members = fleet.nodes.list.filter((e) => e.value.status === 'Allocated');
+  return { members: members.length, inService: members.filter((e) => whyOut(fleet, e.key) === undefined).length };
+});
+
+/** The fleet once these have been assigned. */
+function after(fleet: Fleet, steps: readonly StartStep[]): Fleet {
+  const changed = steps.flatMap((s) => {
+    const event = assigning(s, fleet);
+    const entry = fleet.workloads.get(s.workload.name);
+    const value = event && entry && workloadAfter(entry.value, event);
+    return entry === undefined || value === undefined ? [] : [[entry.key, { ...entry, value }] as const];
+  });
+  return { ...fleet, workloads: fleet.workloads.with(new Map(changed)) };
+}
+
+/** Why it is to be started: the move that took it away, the incident that took it from its node, or nobody's in particular. */
+const causeOf = (w: WorkloadRecord, fleet: Fleet): string =>
+  w.move === undefined ? (taken(fleet).get(w.name) ?? 'unassigned') : `move:${w.move.cause}`;
+
+/** Workload → the incident that took it from its node, while it does not run elsewhere. */
+const taken = perFleet((fleet: Fleet): ReadonlyMap<string, string> => {
+  const causes = new Map<string, string>();
+  for (const { value: i } of fleet.incidents.list) {
+    if (i.phase !== 'recovering' && i.phase !== 'recovered') continue;
+    for (const r of i.recovery)
+      if (r.state !== 'running' && !causes.has(r.workload)) causes.set(r.workload, `incident:${i.id}`);
+  }
+  return causes;
+});
