@@ -27,12 +27,12 @@ import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
 import { powerOrders } from './plan/power/power-orders.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
 import { startGates } from './plan/alarms/start-gates.js';
+import { starts } from './plan/workloads/starts.js';
 import { stops } from './plan/workloads/stops.js';
 import { tokenGuard } from './plan/store/token-guard.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
-import { WorkloadReconciler } from './recovery/workload.reconciler.js';
 import { ReturnReconciler } from './returns/return.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
@@ -85,7 +85,7 @@ export const tasks: readonly TaskRow[] = [
   row('moves', MoveReconciler, 'critical'),
   planned('stops', stops, 'critical'),
   planned('start-gates', startGates, 'critical'),
-  row('workloads', WorkloadReconciler, 'critical'),
+  planned('workloads', starts, 'critical'),
   row('incidents', IncidentReconciler, 'critical'),
   planned('power-orders', powerOrders, 'warning'),
   row('periodic-checks', PeriodicCheckReconciler, 'warning'),

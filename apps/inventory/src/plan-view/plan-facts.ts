@@ -5,7 +5,7 @@ import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
 import type { StopView } from '../plan/workloads/stops.js';
-import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
+import type { StartStep } from '../plan/workloads/start-steps.js';
 
 /** An incident whose node is proven off, or whose power an operator has ordered. */
 export interface PowerPreview {
@@ -27,7 +27,7 @@ export interface PlanFacts {
   dead: { workload: string; from: string; place: Placement }[];
   power: PowerPreview[];
   storms: StormView[];
-  workloads: WorkloadPreview[];
+  workloads: StartStep[];
   stops: StopView[];
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */

@@ -18,11 +18,13 @@ import { IncidentReconciler } from '../execute/incident.reconciler.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';
+import { placesFor } from '../plan/workloads/room.js';
+import { startSteps } from '../plan/workloads/start-steps.js';
+import { starts } from '../plan/workloads/starts.js';
 import { stops, stopViews } from '../plan/workloads/stops.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { Contradictions } from '../recovery/contradictions.js';
 import { MoveReconciler } from '../recovery/move.reconciler.js';
-import { WorkloadReconciler } from '../recovery/workload.reconciler.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Ages } from '../snapshot/ages.js';
 import type { Fleet } from '../snapshot/fleet.js';
@@ -44,7 +46,6 @@ export class PlanService {
     conductor: ConductorService,
     private readonly gates: GateFactsService,
     private readonly incidents: IncidentReconciler,
-    private readonly workloads: WorkloadReconciler,
     private readonly plans: PlanExecutor,
     private readonly moves: MoveReconciler,
     private readonly collateral: CollateralWatch,
@@ -95,7 +96,7 @@ export class PlanService {
     // What the detector had to be asked for is here: from now on nothing is waited for, and all is of one moment.
     const dying = new Set(incidents.open.map((p) => p.incident.node));
     const doomed = workloads.filter((w) => w.desired === 'running' && dying.has(w.assignment?.node ?? ''));
-    const places = this.workloads.placesFor(doomed);
+    const places = placesFor(this.plans.asOf(starts).fleet, doomed);
     return {
       fencing: store.clusterSettings.fencing,
       incidents,
@@ -105,7 +106,7 @@ export class PlanService {
       }),
       power: this.power(),
       storms: this.gates.storms(),
-      workloads: this.workloads.preview(),
+      workloads: this.shown(starts, (fleet, ages) => startSteps(fleet, ages)),
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
       moves: this.moves.preview(),

@@ -1,7 +1,7 @@
 import type { PlanAgain, PlanItem, WorkloadRecord } from '#contracts';
 import { PERIOD_MS } from '../conductor/task.js';
 import type { StopStep } from '../plan/workloads/stop-step.js';
-import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
+import type { StartStep } from '../plan/workloads/start-steps.js';
 import type { PlanFacts } from './plan-facts.js';
 
 type Said = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
@@ -31,7 +31,7 @@ const item = (w: WorkloadRecord, said: Said, to?: string): PlanItem => ({
 
 const soon: PlanAgain = { inMs: PERIOD_MS };
 
-function startText({ workload: w, do: does, to, why, leftMs }: WorkloadPreview): Said {
+function startText({ workload: w, do: does, to, why, leftMs }: StartStep): Said {
   const at = w.assignment?.node ?? 'a node';
   const acts = (next: string): Said => ({ does: 'acts', next, reason: why, again: soon });
   const waits = (next: string, when: string): Said => ({

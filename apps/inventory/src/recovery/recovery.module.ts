@@ -12,7 +12,6 @@ import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { StandingService } from './standing.service.js';
-import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
 
@@ -29,9 +28,8 @@ import { WorkloadsController } from './workloads.controller.js';
     RecoverJobs,
     RecoveryReconciler,
     StandingService,
-    WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [Contradictions, MoveReconciler, RecoverJobs, StandingService, WorkloadReconciler, WorkloadService],
+  exports: [Contradictions, MoveReconciler, RecoverJobs, StandingService, WorkloadService],
 })
 export class RecoveryModule {}

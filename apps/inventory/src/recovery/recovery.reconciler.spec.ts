@@ -20,12 +20,11 @@ import type { AuditService } from '../store/audit.service.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { fleetSource } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
-import { aBeacon, aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
+import { aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
 import { playServer } from '../testing/play-server.js';
 import { Contradictions } from './contradictions.js';
 import { GenerationFloor } from './generation-floor.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
-import type { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 
 const TOKEN = 9;
@@ -41,7 +40,6 @@ function drive(store: MemoryStore): Reconciler {
     new AlarmService(inventory),
     new IncidentService(inventory, {} as AuditService, new AfterAnswer(inventory)),
     new WorkloadService(inventory, new GenerationFloor(inventory), new ReservationBook(inventory), store.reports),
-    { hasNoRoom: () => false } as unknown as WorkloadReconciler,
     new Contradictions(inventory, store.reports),
     new CollateralWatch(inventory, store.detector, store.reports),
   );
@@ -61,6 +59,7 @@ const on = (node: string, o: Partial<WorkloadRecord> = {}): Partial<WorkloadReco
 /** n-1 with its work, whose power is proven off by a device of its own; n-2 serves. */
 function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   const store = new MemoryStore();
+  store.detector.sees = true;
   const { incident = fenced(), isProven = true } = o;
   store.nodes.set('n-1', isProven ? provenNode(aNode('n-1')) : aNode('n-1'));
   store.nodes.set('n-2', aNode('n-2'));
@@ -72,8 +71,7 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   /** @param heard who is heard right before */
   const look = async (at = store.clock.now, ...heard: string[]): Promise<void> => {
     store.clock.now = at;
-    store.detector.hear(JSON.stringify(aBeacon({ seq: at + 1 })));
-    for (const name of heard) store.reports.hear(aReport(name, { seq: at + 1 }), at);
+    for (const name of heard) store.reports.hear(aReport(name, { seq: at + 1, workloads: [] }), at);
     await playRun(sut, { now: at, token: TOKEN, failed: (f) => failed.push(f) });
   };
   return {

@@ -14,6 +14,7 @@ import { closed, powerOnCounted, uncountedPowerOn, whyOver } from '../plan/recov
 import { assignedLate, followed } from '../plan/recovery/recovery-line.js';
 import { calledBack, jobOnItsWay, recovering } from '../plan/recovery/recovery-start.js';
 import { switchedOff } from '../plan/recovery/switched-off.js';
+import { withoutRoom } from '../plan/workloads/room.js';
 import { isHeld } from '../power/collateral.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { isVoid } from '../power/contradiction.js';
@@ -23,7 +24,6 @@ import { Records } from '../snapshot/records.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { Contradictions } from './contradictions.js';
-import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 
 /** The most that taking workloads from a node waits for the view to show its incident, ms: it follows within a few. */
@@ -43,7 +43,6 @@ export class RecoveryReconciler implements Reconciler {
     private readonly alarms: AlarmService,
     private readonly incidents: IncidentService,
     private readonly workloads: WorkloadService,
-    private readonly placing: WorkloadReconciler,
     private readonly contradictions: Contradictions,
     private readonly collateral: CollateralWatch,
   ) {}
@@ -152,8 +151,10 @@ export class RecoveryReconciler implements Reconciler {
   private async follow(c: TaskRun, i: IncidentRecord): Promise<void> {
     const late = assignedLate(i, this.fleets.now());
     await Promise.all([...i.recovery, ...late].map((r) => this.take(c, i, r.workload)));
-    const hasNoRoom = (workload: string): boolean => this.placing.hasNoRoom(workload);
-    const seen = followed(i, { fleet: this.fleets.now(), token: c.token }, late, hasNoRoom);
+    const now = this.fleets.now();
+    const noRoom = withoutRoom(now, this.contradictions.barred());
+    const hasNoRoom = (workload: string): boolean => noRoom.has(workload);
+    const seen = followed(i, { fleet: now, token: c.token }, late, hasNoRoom);
     if (seen === undefined) return;
     // The power-on that comes of it goes by the node's record as it is.
     const fleet = await this.fleets.read({ nodes: [i.node] });

@@ -44,12 +44,6 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return check.kind === 'unknown' ? check.nodes : [];
   }
 
-  /** Nodes that must say what they run, and do not, whatever they have said last. */
-  unanswered(): string[] {
-    const answered = new Set(this.fresh().flatMap((r) => (r.workloads === undefined ? [] : [r.node])));
-    return this.mustAnswer().filter((n) => !answered.has(n));
-  }
-
   fresh(): Report[] {
     return this.reports.fresh(this.store.clusterSettings.detection.freshness);
   }

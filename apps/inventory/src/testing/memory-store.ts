@@ -95,6 +95,19 @@ const worker = (service: WorkerRecord['service'], driver: string): WorkerRecord 
 });
 const allWorkers = [worker('fencer', 'ipmitool'), worker('provisioner', 'ansible')];
 
+/** What was heard of a detector, or one that is heard all the time and sees the fleet. */
+class PlayedDetector extends DetectorView {
+  sees = false;
+
+  override get fresh(): boolean {
+    return this.sees || super.fresh;
+  }
+
+  override get sighted(): boolean {
+    return this.sees || super.sighted;
+  }
+}
+
 /** The store of an inventory in memory, for specs of what decides and writes: nobody else writes, and time stands still. */
 export class MemoryStore {
   private revision = 0;
@@ -114,7 +127,7 @@ export class MemoryStore {
   /** What agents have said, by `hear`. */
   readonly reports = new ReportsView({ clock: this.clock } as unknown as ServiceContext);
   /** What the detector has said, by `hear`. */
-  readonly detector = new DetectorView({ clock: this.clock } as unknown as ServiceContext);
+  readonly detector = new PlayedDetector({ clock: this.clock } as unknown as ServiceContext);
   /** Who offers drivers; `stale`: nobody knows. */
   readonly workers = { stale: false, all: allWorkers, live: (): WorkerRecord[] => this.workers.all };
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 141,
   keys: 73,
   lease: 36,
-  recover: 79,
+  recover: 93,
   return: 84,
   secrets: 49,
   services: 20,

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const ABSENCE = ['apps/inventory/src/plan/workloads/workload-absence.spec.ts'];
 const ROOM = ['apps/inventory/src/plan/workloads/room.spec.ts'];
+const STARTS = ['apps/inventory/src/plan/workloads/starts.spec.ts'];
 const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
 
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
@@ -459,17 +460,117 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'what is being started is not looked for in the reports',
-    file: 'apps/inventory/src/recovery/workload.reconciler.ts',
-    symbol: 'WorkloadReconciler.isNews',
-    operation: { replace: 'w.start !== undefined || w.boot !== report.bootId', with: 'w.start === null' },
-    specs: ['apps/inventory/src/recovery/mass-return.spec.ts'],
+    file: 'apps/inventory/src/plan/workloads/awaited-starts.ts',
+    symbol: 'newsOf',
+    operation: { replace: 'w.start === undefined && !isOtherBoot', with: '!isOtherBoot' },
+    specs: STARTS,
+  },
+  {
+    name: 'what its node reports is given to a job as well',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'startIntents',
+    operation: { replace: "s.do === 'start' && !isNoted(s.workload)", with: "s.do === 'start'" },
+    specs: STARTS,
   },
   {
     name: 'what was lost is placed each for itself',
-    file: 'apps/inventory/src/recovery/workload.reconciler.ts',
-    symbol: 'WorkloadReconciler.startAll',
-    operation: { replace: 'places.get(w.name)?.to', with: 'this.placesFor([w]).get(w.name)?.to' },
-    specs: ['apps/inventory/src/recovery/mass-return.spec.ts'],
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'startSteps',
+    operation: { replace: 'others.get(s.workload.name)', with: 'placesFor(fleet, [s.workload]).get(s.workload.name)' },
+    specs: STARTS,
+  },
+  {
+    name: 'what was lost gets the room of what is placed in the same round',
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'startSteps',
+    operation: { replace: 'placesFor(after(fleet, steps), switching)', with: 'placesFor(fleet, switching)' },
+    specs: STARTS,
+  },
+  {
+    name: 'what waits for its node goes to another while a silent one may run it',
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'assigning',
+    operation: { operand: "startRefusal('replace', { check: startCheck(fleet, w.name, to) }) !== undefined" },
+    specs: STARTS,
+  },
+  {
+    name: 'what a node that counts as off may still run is placed',
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'startSteps',
+    operation: { replace: 'bars.get(w.name)', with: 'undefined' },
+    specs: STARTS,
+  },
+  {
+    name: 'a start is given although a view has a gap',
+    file: 'apps/inventory/src/plan/workloads/hosts.ts',
+    symbol: 'reasons',
+    operation: { set: 'gap', to: 'undefined' },
+    specs: STARTS,
+  },
+  {
+    name: 'a start is given to an assignment that nobody has looked at',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'give',
+    operation: { replace: 'generations.get(now.name) ?? -1', with: 'now.assignment?.generation ?? -1' },
+    specs: STARTS,
+  },
+  {
+    name: 'a job is written although its start was given to another',
+    file: 'apps/inventory/src/execute/intent-writer.ts',
+    symbol: 'IntentWriter.changeWorkloads',
+    operation: { drop: 'if (changed.length === 0) return false' },
+    specs: STARTS,
+  },
+  {
+    name: 'a start whose job was not written is never given',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'follow',
+    operation: {
+      drop: "lost.set(`${id}/${at.node}`, lost.get(`${id}/${at.node}`) ?? createAfterAll(id, at.node, start?.cause ?? '', w));",
+    },
+    specs: STARTS,
+  },
+  {
+    name: 'a job that is written after all starts what was given to another',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'createAfterAll',
+    operation: { operand: 'x.start?.job === id' },
+    specs: STARTS,
+  },
+  {
+    name: 'a boot that its record already knows loses a workload',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'noted',
+    operation: { replace: 'now.boot === w.boot && now.generation === w.generation', with: 'true' },
+    specs: STARTS,
+  },
+  {
+    name: 'a start is held for what is over',
+    file: 'apps/inventory/src/plan/workloads/start-intents.ts',
+    symbol: 'changesBy',
+    operation: { replace: 'now.generation === w.generation', with: 'true' },
+    specs: STARTS,
+  },
+  {
+    name: 'who has just begun to conduct takes whom it has not heard for silent',
+    file: 'apps/inventory/src/plan/settled.ts',
+    symbol: 'isKnown',
+    operation: { replace: 'ages.of(`term/${term}`) >= SETTLE_MS', with: 'true' },
+    specs: STARTS,
+  },
+  {
+    name: 'who has not seen all of it takes an alarm for over',
+    file: 'apps/inventory/src/plan/settled.ts',
+    symbol: 'hasSettled',
+    operation: { operand: 'fleet.live' },
+    specs: STARTS,
+  },
+  {
+    name: 'of work on several wrong nodes one is told',
+    file: 'apps/inventory/src/plan/workloads/doubles.ts',
+    symbol: 'doubleAlarms',
+    operation: { replace: '[...(found.get(d.workload) ?? []), d]', with: '[d]' },
+    specs: ['apps/inventory/src/plan/workloads/doubles.spec.ts'],
   },
   {
     name: 'a node is powered on by the system whose boot starts work a second time',

@@ -3,12 +3,12 @@ import { RESERVATIONS_KEY, type Hold, type NodeRecord } from '#contracts';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { fleetSource } from '../../testing/planned.js';
-import { aBeacon, aNode } from '../../testing/records.js';
+import { aNode } from '../../testing/records.js';
 import { whyNotStart, whyOut } from './hosts.js';
 
 function fleet(hold: Hold, node: Partial<NodeRecord> = {}): Fleet {
   const store = new MemoryStore();
-  store.detector.hear(JSON.stringify(aBeacon()));
+  store.detector.sees = true;
   store.nodes.set('n-1', aNode('n-1', node));
   store.reservations.set(RESERVATIONS_KEY, { held: { 'n-1': hold }, pending: {}, generation: 1 });
   return fleetSource(store).now();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { fleetSource } from '../../testing/planned.js';
-import { aBeacon, aNode, aReport, aWorkload } from '../../testing/records.js';
+import { aNode, aReport, aWorkload } from '../../testing/records.js';
 import { withoutRoom } from './room.js';
 
 const nobody = new Map<string, string>();
@@ -10,7 +10,7 @@ const nobody = new Map<string, string>();
 /** Work that shall run, of which none is assigned, and one node that has room for a weight of 1. */
 function world(names: string[], node: Partial<NodeRecord> = {}) {
   const store = new MemoryStore();
-  store.detector.hear(JSON.stringify(aBeacon()));
+  store.detector.sees = true;
   store.nodes.set('n-1', aNode('n-1', { vars: { capacity: 1 }, ...node }));
   for (const name of names) store.workloads.set(name, aWorkload(name));
   const fleets = fleetSource(store);

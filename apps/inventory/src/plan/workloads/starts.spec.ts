@@ -21,6 +21,7 @@ const owed = (node: string, cause = 'unassigned', attempt = 0): Partial<Workload
 /** Three nodes in service, each heard in every round. */
 function world(workloads: Record<string, Partial<WorkloadRecord>>, nodes: Record<string, Partial<NodeRecord>> = {}) {
   const store = new MemoryStore();
+  store.detector.sees = true;
   for (const name of ['n-1', 'n-2', 'n-3']) store.nodes.set(name, aNode(name, nodes[name]));
   for (const [name, o] of Object.entries(workloads)) store.workloads.set(name, aWorkload(name, o));
   const plans = planExecutor(store);
