@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { connectBus } from '#bus';
+import { anyJson } from '#bus/testing/any-json.js';
 import { startTestCluster, whenClusterServes } from '#bus/testing/nats-cluster.js';
 import { newerNats } from '#bus/testing/newer-nats.js';
 import { edit, lostEdits, type Edit } from '../../bench/src/server-loss/edits.js';
@@ -64,7 +65,10 @@ async function cutUnderWrites({ sync }: { sync: boolean }): Promise<{ acknowledg
       name: 'power-cut',
       servers: cluster.urls,
       // What is written here are no records of this bucket.
-      decode: (_bucket, _key, text) => ({ value: text === '' ? {} : (JSON.parse(text) as object) }),
+      codec: {
+        ...anyJson,
+        decode: (_bucket, _key, text) => ({ value: text === '' ? {} : (JSON.parse(text) as object) }),
+      },
     });
     try {
       await whenClusterServes(() => bus.createBuckets({ replicas: 3 }));

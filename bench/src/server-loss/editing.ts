@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
+import { anyJson } from '#bus/testing/any-json.js';
 import { whenClusterServes, type TestCluster } from '#bus/testing/nats-cluster.js';
 import { MusterError, type BucketName } from '#contracts';
 import { edit, lostEdits, type Edit } from './edits.js';
@@ -20,7 +21,7 @@ export async function editingBus(cluster: TestCluster): Promise<Bus> {
     servers: cluster.urls,
     credentials: readCredentials(credentialsFile(cluster.dir, 'inventory')),
     // What is written here are no records of these buckets.
-    decode: (_bucket, _key, text) => ({ value: JSON.parse(text) as object }),
+    codec: anyJson,
   });
   try {
     await whenClusterServes(() => bus.createBuckets({ replicas: 3, waitMs: WHOLE_MS }));

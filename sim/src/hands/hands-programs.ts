@@ -73,7 +73,7 @@ export class HandsPrograms {
   /** Of each process the last one. */
   readonly connections = new Map<string, PlayedConnection>();
   private readonly held = new Map<string, Lease>();
-  private readonly decode = sharedRecords();
+  private readonly codec = sharedRecords();
 
   constructor(private readonly p: HandsProgramsParts) {}
 
@@ -182,7 +182,7 @@ export class HandsPrograms {
     const random = this.random();
     const client = clientOf(this.p.server, name, clock, random);
     const { wire, messages } = client;
-    return new Bus({ name, wire, messages, clock, random, log: silentLog, decode: this.decode });
+    return new Bus({ name, wire, messages, clock, random, log: silentLog, codec: this.codec });
   }
 
   /** Of a process that may die at each call. */
@@ -198,7 +198,7 @@ export class HandsPrograms {
       clock: life.clock,
       random,
       log: this.logOf(life.process),
-      decode: this.decode,
+      codec: this.codec,
     });
   }
 

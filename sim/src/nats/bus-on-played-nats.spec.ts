@@ -27,7 +27,7 @@ async function world(o: { seed?: number; rates?: FaultRates } = {}) {
     const clock = new VirtualClock(time, { name });
     const random = new SeededRandom(dice);
     const client = clientOf(server, name, clock, random);
-    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog, decode: anyJson }) };
+    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog, codec: anyJson }) };
   };
   const inventory = start('inventory');
   await time.settle(inventory.bus.createBuckets());

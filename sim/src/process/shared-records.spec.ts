@@ -6,7 +6,7 @@ const stored = (o: Parameters<typeof aNode>[1] = {}): string => JSON.stringify(a
 
 describe('the records of a world', () => {
   it('are decoded once for all who read them, and anew where another value stands there', () => {
-    const sut = sharedRecords();
+    const sut = sharedRecords().decode;
     const one = sut('nodes', 'n-1', stored());
     expect(sut('nodes', 'n-1', stored())).toBe(one);
     expect(sut('nodes', 'n-1', stored({ state: 'Disappeared' }))).toMatchObject({ value: { state: 'Disappeared' } });
@@ -15,7 +15,7 @@ describe('the records of a world', () => {
   });
 
   it('can be changed by none of them, however deep', () => {
-    const { value } = sharedRecords()('nodes', 'n-1', stored()) as { value: ReturnType<typeof aNode> };
+    const { value } = sharedRecords().decode('nodes', 'n-1', stored()) as { value: ReturnType<typeof aNode> };
     expect(() => (value.state = 'Disappeared')).toThrow(TypeError);
     expect(() => (value.networks['management'] = { address: '192.0.2.1' })).toThrow(TypeError);
     expect(() => value.powerLevels.push([])).toThrow(TypeError);

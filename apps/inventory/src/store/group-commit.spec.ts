@@ -16,7 +16,7 @@ let writes = 0;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  bus = await connectBus({ decode: anyJson, name: 'spec', servers: [nats.url] });
+  bus = await connectBus({ codec: anyJson, name: 'spec', servers: [nats.url] });
   await bus.createBuckets();
   bucket = bus.bucket<Tally>('admission');
 });

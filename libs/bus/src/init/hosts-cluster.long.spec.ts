@@ -15,6 +15,7 @@ import {
   type Bus,
   type BusCredentials,
 } from '../index.js';
+import { anyJson } from '../testing/any-json.js';
 import { startHostsCluster, type HostServer, type HostsCluster } from '../testing/hosts-cluster.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
 import { issueServerCertificate, pinOf, type Certificate } from './certificates.js';
@@ -48,7 +49,7 @@ const name = 'program' in newer ? 'three NATS servers of initHosts' : `three NAT
       servers: cluster.urls,
       credentials: inventory(),
       // What is written here are no records of these buckets.
-      decode: (_bucket, _key, text) => ({ value: JSON.parse(text) as object }),
+      codec: anyJson,
     });
     bus = connected;
     await whenClusterServes(() => connected.createBuckets({ replicas: 3 }));

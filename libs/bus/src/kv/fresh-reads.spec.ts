@@ -121,8 +121,8 @@ describe('with a server', () => {
 
   beforeAll(async () => {
     nats = await startTestNats();
-    writer = await connectBus({ decode: anyJson, name: 'writer', servers: [nats.url] });
-    reader = await connectBus({ decode: anyJson, name: 'reader', servers: [nats.url] });
+    writer = await connectBus({ codec: anyJson, name: 'writer', servers: [nats.url] });
+    reader = await connectBus({ codec: anyJson, name: 'reader', servers: [nats.url] });
     await writer.createBuckets();
   });
 

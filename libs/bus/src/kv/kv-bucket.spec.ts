@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RecordCodec } from '#contracts';
 import { Bus, connectBus } from '../index.js';
 import { connectPorts } from '../nats/connect.js';
 import { anyJson } from '../testing/any-json.js';
@@ -15,8 +16,8 @@ let other: Bus;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  bus = await connectBus({ decode: anyJson, name: 'spec', servers: [nats.url] });
-  other = await connectBus({ decode: anyJson, name: 'other', servers: [nats.url] });
+  bus = await connectBus({ codec: anyJson, name: 'spec', servers: [nats.url] });
+  other = await connectBus({ codec: anyJson, name: 'other', servers: [nats.url] });
   await Promise.all([bus.createBuckets(), other.createBuckets()]);
 });
 
@@ -66,7 +67,7 @@ describe('a bucket', () => {
 
 describe('a bucket whose connection was closed', () => {
   it('is not waited for: nothing comes back that was closed', async () => {
-    const closed = await connectBus({ decode: anyJson, name: 'closed', servers: [nats.url] });
+    const closed = await connectBus({ codec: anyJson, name: 'closed', servers: [nats.url] });
     const things = closed.bucket<Thing>('nodes');
     await things.get('a');
     await closed.close();
@@ -82,7 +83,7 @@ describe('a write whose acknowledgement is lost', () => {
   let far: Bus;
   beforeAll(async () => {
     proxy = await startProxy(nats.url);
-    far = await connectBus({ decode: anyJson, name: 'far', servers: [proxy.url] });
+    far = await connectBus({ codec: anyJson, name: 'far', servers: [proxy.url] });
     await far.bucket('jobs').list();
   });
   afterAll(async () => {
@@ -141,6 +142,19 @@ describe('a write whose acknowledgement is lost', () => {
   });
 });
 
+it('is written by the codec of its bus, and read by it', async () => {
+  const doubled: RecordCodec = {
+    decode: (_bucket, _key, stored) => ({ value: { n: (JSON.parse(stored) as Thing).n / 2 } }),
+    encode: (_bucket, value) => JSON.stringify({ n: (value as Thing).n * 2 }),
+  };
+  const own = await connectBus({ codec: doubled, name: 'own', servers: [nats.url] });
+  const things = own.bucket<Thing>('tokens');
+  await things.create('doubled', { n: 4 });
+  expect((await bus.bucket<Thing>('tokens').get('doubled'))?.value).toEqual({ n: 8 });
+  expect((await things.get('doubled'))?.value).toEqual({ n: 4 });
+  await own.close();
+});
+
 describe('a value that stands in clear', () => {
   /** Seals every `n` that is below 100. */
   const seal = {
@@ -151,7 +165,7 @@ describe('a value that stands in clear', () => {
     },
   };
   async function owner(afterRead: () => Promise<unknown> = () => Promise.resolve()): Promise<Bus> {
-    const ports = await connectPorts({ decode: anyJson, seal, name: 'owner', servers: [nats.url] });
+    const ports = await connectPorts({ codec: anyJson, seal, name: 'owner', servers: [nats.url] });
     const last = async (...of: Parameters<typeof ports.messages.last>) => {
       const m = await ports.messages.last(...of);
       await afterRead();
@@ -190,8 +204,8 @@ describe('a bucket that does not exist yet', () => {
   it('is waited for', async () => {
     const fresh = await startTestNats();
     const [early, maker] = await Promise.all([
-      connectBus({ decode: anyJson, name: 'early', servers: [fresh.url] }),
-      connectBus({ decode: anyJson, name: 'maker', servers: [fresh.url] }),
+      connectBus({ codec: anyJson, name: 'early', servers: [fresh.url] }),
+      connectBus({ codec: anyJson, name: 'maker', servers: [fresh.url] }),
     ]);
     const created = early.bucket<Thing>('nodes').create('a', { n: 1 });
     const listed = early.bucket<Thing>('settings').list();

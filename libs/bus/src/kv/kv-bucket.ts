@@ -223,7 +223,7 @@ export class KvBucket<T> {
         bucket: this.name,
         key,
       });
-    return JSON.stringify(this.link.seal(this.name, value));
+    return this.link.encode(this.name, this.link.seal(this.name, value));
   }
 
   private write(

@@ -17,10 +17,10 @@ let far: Bus;
 
 beforeEach(async () => {
   nats = await startTestNats();
-  near = await connectBus({ decode: anyJson, name: 'near', servers: [nats.url] });
+  near = await connectBus({ codec: anyJson, name: 'near', servers: [nats.url] });
   await near.createBuckets();
   proxy = await startProxy(nats.url);
-  far = await connectBus({ decode: anyJson, name: 'far', servers: [proxy.url] });
+  far = await connectBus({ codec: anyJson, name: 'far', servers: [proxy.url] });
 });
 
 afterEach(async () => {

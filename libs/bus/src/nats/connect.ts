@@ -53,7 +53,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
     clock: systemClock,
     random: systemRandom,
     log: o.log ?? silentLog,
-    ...(o.decode && { decode: o.decode }),
+    ...(o.codec && { codec: o.codec }),
     ...(o.seal && { seal: o.seal }),
   };
 }

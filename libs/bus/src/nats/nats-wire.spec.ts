@@ -10,7 +10,7 @@ describe('connecting', () => {
   it('fails with one clear sentence when no server answers in time', async () => {
     const server = `nats://127.0.0.1:${await freePort()}`;
     const begun = performance.now();
-    const connecting = connectBus({ decode: anyJson, name: 'x', servers: [server], connectTimeoutMs: 600 });
+    const connecting = connectBus({ codec: anyJson, name: 'x', servers: [server], connectTimeoutMs: 600 });
     await expect(connecting).rejects.toMatchObject({
       code: 'BUS_UNAVAILABLE',
       message: expect.stringMatching(new RegExp(`^no NATS server answered at ${server} within 0.6 s \\(.*\\)$`)),
@@ -24,7 +24,7 @@ describe('a connection', () => {
   let bus: Bus;
   beforeEach(async () => {
     nats = await startTestNats();
-    bus = await connectBus({ decode: anyJson, name: 'x', servers: [nats.url] });
+    bus = await connectBus({ codec: anyJson, name: 'x', servers: [nats.url] });
     await bus.createBuckets();
   });
   afterEach(async () => {

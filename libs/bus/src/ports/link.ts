@@ -1,4 +1,4 @@
-import { decode, type BucketName, type Clock, type Decoded, type Random, type RecordSeal } from '#contracts';
+import { decode, encode, type Clock, type Random, type RecordCodec, type RecordSeal } from '#contracts';
 import { UnreadableBook } from './unreadable-book.js';
 import { Pulses } from '../pulse/pulses.js';
 import type { BusLog } from './types.js';
@@ -14,21 +14,22 @@ export interface BusPorts {
   clock: Clock;
   random: Random;
   log: BusLog;
-  /** Reads the value of a key. @default the product's own, which knows each record */
-  decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
+  /** Reads and writes the values of keys. @default the product's own, which knows each record */
+  codec?: RecordCodec;
   /** Between records and the store. @default records are seen and written as they are stored */
   seal?: RecordSeal;
 }
 
 /** The ports of one process, and whether it is connected. */
-export class Link implements Omit<BusPorts, 'seal'> {
+export class Link implements Omit<BusPorts, 'codec' | 'seal'> {
   readonly name: string;
   readonly wire: Wire;
   readonly messages: MessageLog;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: BusLog;
-  readonly decode: NonNullable<BusPorts['decode']>;
+  readonly decode: RecordCodec['decode'];
+  readonly encode: RecordCodec['encode'];
   /** As {@link RecordSeal.seal}. */
   readonly seal: RecordSeal['seal'];
   /** What this process has found in buckets and cannot read. */
@@ -43,9 +44,10 @@ export class Link implements Omit<BusPorts, 'seal'> {
     this.pulses = new Pulses(ports.clock);
     this.random = ports.random;
     this.log = ports.log;
-    const { seal } = ports;
+    const { seal, codec } = ports;
     this.decode =
-      ports.decode ?? ((bucket, key, stored) => decode(bucket, key, stored, (b, record) => seal?.open(b, record)));
+      codec?.decode ?? ((bucket, key, stored) => decode(bucket, key, stored, (b, record) => seal?.open(b, record)));
+    this.encode = codec?.encode ?? encode;
     this.seal = (bucket, value) => (seal === undefined ? value : seal.seal(bucket, value));
   }
 

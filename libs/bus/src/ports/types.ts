@@ -1,4 +1,4 @@
-import type { BucketName, Decoded, RecordSeal } from '#contracts';
+import type { RecordCodec, RecordSeal } from '#contracts';
 
 /** What the bus writes to: a pino logger fits. */
 export interface BusLog {
@@ -39,8 +39,8 @@ export interface BusOptions {
   log?: BusLog;
   /** How long the first connection may take. @default 10000 */
   connectTimeoutMs?: number;
-  /** Reads the value of a key: for who keeps values of its own in a bucket (tests). @default as the product's records */
-  decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
+  /** For who keeps values of its own in a bucket (tests). @default as the product's records */
+  codec?: RecordCodec;
   /** See {@link RecordSeal}. @default records are seen and written as they are stored */
   seal?: RecordSeal;
 }

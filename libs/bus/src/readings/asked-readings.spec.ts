@@ -15,6 +15,7 @@ import {
 } from '../index.js';
 import { connectPorts } from '../nats/connect.js';
 import type { SubscribeOptions } from '../ports/wire.js';
+import { anyJson } from '../testing/any-json.js';
 import { installedAndNewer } from '../testing/newer-nats.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
@@ -28,7 +29,7 @@ const as = (user: string) => ({
   servers: [nats.url],
   credentials: readCredentials(credentialsFile(nats.dir, user)),
   // What is written here are no records.
-  decode: () => ({ value: {} }),
+  codec: { ...anyJson, decode: () => ({ value: {} }) },
 });
 
 /**

@@ -24,7 +24,7 @@ describe('a read of a cluster that elects a leader', () => {
     const serverInfo = { name: 'n1', version: '2.15.1', cluster: 'c', connectUrls: [] };
     bus = new Bus({
       ...ports,
-      decode: anyJson,
+      codec: anyJson,
       messages: Object.assign(Object.create(messages) as typeof messages, { info, read }),
       wire: Object.create(wire, { serverInfo: { value: serverInfo } }) as typeof wire,
     });

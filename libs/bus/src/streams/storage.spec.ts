@@ -23,7 +23,7 @@ const LAST_SEEN_CREATED = `$JS.API.STREAM.CREATE.KV_${Buckets.at(-1)}`;
 describe('the storage', () => {
   it('is not read before its last stream was created: nats-server 2.9 dies of a read in the middle of a creation', async () => {
     nats = await startTestNats();
-    const connect = (name: string): Promise<Bus> => connectBus({ decode: anyJson, name, servers: [nats.url] });
+    const connect = (name: string): Promise<Bus> => connectBus({ codec: anyJson, name, servers: [nats.url] });
     const [spy, ...others] = await Promise.all(['spy', 'a', 'b', 'c'].map(connect));
     buses = [spy as Bus, ...others];
     const asked: string[] = [];
@@ -47,7 +47,7 @@ describe('the storage', () => {
 
   it('of an earlier Muster gets the buckets that it lacks, and those are not read before they are whole', async () => {
     nats = await startTestNats();
-    const connect = (name: string): Promise<Bus> => connectBus({ decode: anyJson, name, servers: [nats.url] });
+    const connect = (name: string): Promise<Bus> => connectBus({ codec: anyJson, name, servers: [nats.url] });
     const [inventory, gateway] = await Promise.all(['inventory', 'gateway'].map(connect));
     buses = [inventory as Bus, gateway as Bus];
     const nc = connectionOf(inventory as Bus);
@@ -73,7 +73,7 @@ describe('the storage', () => {
 
   it('keeps answers to requests with an Idempotency-Key for a day, and all else for good', async () => {
     nats = await startTestNats();
-    const bus = await connectBus({ decode: anyJson, name: 'a', servers: [nats.url] });
+    const bus = await connectBus({ codec: anyJson, name: 'a', servers: [nats.url] });
     buses = [bus];
     await bus.createBuckets();
     const age = async (bucket: string): Promise<number> =>

@@ -71,6 +71,15 @@ export function decode(bucket: BucketName, key: string, stored: string, open?: R
   return { value };
 }
 
+/** The way in and the way out of buckets: one who gives a way of its own gives both, so that it reads what it writes. */
+export interface RecordCodec {
+  decode: (bucket: BucketName, key: string, stored: string) => Decoded;
+  encode: (bucket: BucketName, value: unknown) => string;
+}
+
+/** The text of a record as it stands in a bucket. */
+export const encode: RecordCodec['encode'] = (_bucket, value) => JSON.stringify(value);
+
 const newer = (value: { schema?: unknown }): string | undefined =>
   Object.hasOwn(value, 'schema') && !SCHEMAS.includes(value.schema)
     ? `its schema is ${String(value.schema)}, and this version reads ${SCHEMAS.join(' and ')}`
