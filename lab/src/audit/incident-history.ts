@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { connect } from '@nats-io/transport-node';
 import { natsOptions, readCredentials } from '#bus';
-import { MusterError, type IncidentRecord, type Reservations } from '#contracts';
+import { decodeIncident, fromToken, MusterError, type IncidentRecord, type Reservations } from '#contracts';
 
 /** What the API does not tell, since no client needs it: every revision of every incident, and the reservations. */
 export interface StoredHistory {
@@ -11,7 +11,7 @@ export interface StoredHistory {
 
 /** Answer of the server's message-get. `data` is absent on a delete marker. */
 interface StoredMessage {
-  message?: { seq: number; data?: string };
+  message?: { seq: number; subject: string; data?: string };
   error?: { err_code: number; description: string };
 }
 const NO_MESSAGE = 10_037;
@@ -21,8 +21,8 @@ export async function readHistory(servers: string[], credentialsFile: string): P
   const nc = await connect(natsOptions({ name: 'audit', servers, credentials: readCredentials(credentialsFile) }));
   try {
     /** Every revision that a bucket still holds, oldest first, one request each: user inventory may do just that. */
-    const all = async <T>(bucket: string): Promise<T[]> => {
-      const values: T[] = [];
+    const all = async (bucket: string): Promise<{ key: string; text: string }[]> => {
+      const values: { key: string; text: string }[] = [];
       for (let seq = 1; ;) {
         const reply = await nc.request(
           `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
@@ -32,14 +32,17 @@ export async function readHistory(servers: string[], credentialsFile: string): P
         const { message, error } = reply.json<StoredMessage>();
         if (error?.err_code === NO_MESSAGE) return values;
         if (message === undefined) throw new MusterError('BUS_UNAVAILABLE', `bucket ${bucket}: ${error?.description}`);
-        if (message.data !== undefined) values.push(JSON.parse(Buffer.from(message.data, 'base64').toString()) as T);
+        const data = message.data;
+        const key = fromToken(message.subject.slice(`$KV.${bucket}.`.length));
+        if (data !== undefined) values.push({ key, text: Buffer.from(data, 'base64').toString() });
         seq = message.seq + 1;
       }
     };
-    const reservations = (await all<Partial<Reservations>>('admission')).filter(
-      (v): v is Reservations => v.held !== undefined,
-    );
-    return { incidents: await all<IncidentRecord>('incidents'), reservations: reservations.at(-1) };
+    const reservations = (await all('admission'))
+      .map(({ text }) => JSON.parse(text) as Partial<Reservations>)
+      .filter((v): v is Reservations => v.held !== undefined);
+    const incidents = (await all('incidents')).map(({ key, text }) => decodeIncident(key, text));
+    return { incidents, reservations: reservations.at(-1) };
   } finally {
     await nc.close();
   }

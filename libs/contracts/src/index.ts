@@ -21,6 +21,7 @@ export * from './incident/incident.js';
 export * from './incident-report/report-facts.js';
 export * from './incident/storm.js';
 export * from './incident/pending-on.js';
+export * from './incident/power-record.js';
 export * from './job/check-diff.js';
 export * from './job/job.js';
 export * from './wire/life-question.js';

@@ -1,5 +1,5 @@
 import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand } from '#contracts';
-import { isEndedJob, isOpenIncident } from '#contracts';
+import { decodeIncident, isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import { asksWho, IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
 import type { Chassis } from './chassis.js';
@@ -137,7 +137,7 @@ export class HandsOracle<More extends string = never> {
   /** A write that the server has taken. `text` is empty where the key was deleted. */
   stored(bucket: string, key: string, text: string, revision: number): void {
     if (text === '') return this.deleted(bucket, key);
-    if (bucket === 'incidents') this.incidentStored(key, JSON.parse(text) as IncidentRecord);
+    if (bucket === 'incidents') this.incidentStored(key, decodeIncident(key, text));
     else if (bucket === 'leases') this.leaseStored(key, JSON.parse(text) as LeaseRecord, revision);
     else if (bucket === 'jobs') this.jobStored(key, JSON.parse(text) as JobRecord);
     else if (bucket === 'nodes') this.nodeStored(key, JSON.parse(text) as NodeRecord);

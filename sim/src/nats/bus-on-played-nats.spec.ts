@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Bus, Lease, silentLog, WorkerRegistry } from '#bus';
 import { anyJson } from '#bus/testing/any-json.js';
-import { Streams, Subjects } from '#contracts';
+import { Streams, Subjects, type IncidentRecord, type RecordCodec } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { Dice } from '#contracts/testing/dice.js';
+import { sharedRecords } from '../process/shared-records.js';
 import { RealHandles } from '../time/real-handles.js';
 import { SeededRandom } from '../time/seeded-random.js';
 import { VirtualClock } from '../time/virtual-clock.js';
@@ -23,11 +25,11 @@ async function world(o: { seed?: number; rates?: FaultRates } = {}) {
   const dice = new Dice(o.seed ?? 1);
   const faults = new PlayedFaults(dice);
   const server = new PlayedServer(time, { faults });
-  const start = (name: string): Process => {
+  const start = (name: string, codec: RecordCodec = anyJson): Process => {
     const clock = new VirtualClock(time, { name });
     const random = new SeededRandom(dice);
     const client = clientOf(server, name, clock, random);
-    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog, codec: anyJson }) };
+    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog, codec }) };
   };
   const inventory = start('inventory');
   await time.settle(inventory.bus.createBuckets());
@@ -63,6 +65,20 @@ describe('the product on the played nats-server', () => {
     expect(await run(nodes.update('k', { n: 3 }, revision + 1))).toBe(revision + 2);
     await expect(run(nodes.update('k', { n: 9 }, revision))).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
     expect(await run(nodes.list())).toHaveLength(2);
+  });
+
+  it('stores what a world has in common as the product does, and not as its programs see it', async () => {
+    const { run, start } = await world();
+    const incident = anIncident('n-1', { epoch: 3 });
+    const incidents = start('fencer', sharedRecords()).bus.bucket<IncidentRecord>('incidents');
+    await run(incidents.create('n-1', incident));
+    const stored = await run(start('who looks').bus.bucket('incidents').get('n-1'));
+    expect(stored?.value).toMatchObject({
+      schema: 2,
+      log: { epoch: 3, commands: [] },
+      incident: { id: incident.id },
+    });
+    expect((await run(incidents.get('n-1')))?.value).toEqual(incident);
   });
 
   it('keeps a view current over a broken connection, a restart that lost the newest, and a bucket made anew', async () => {
@@ -324,7 +340,7 @@ const ROUGH: FaultRates = {
 async function contend(seed: number, seconds: number) {
   const { time, server, start, inventory } = await world({ seed, rates: ROUGH });
   const dice = new Dice(seed + 1);
-  const processes = ['one', 'two', 'three'].map(start);
+  const processes = ['one', 'two', 'three'].map((name) => start(name));
   const leases = processes.map(({ bus }, n) => new Lease(bus, { name: 'fencer', holder: `fencer-${n}` }));
   for (const lease of leases) lease.start();
   const tokens: number[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { sharedRecords } from './shared-records.js';
 
 const stored = (o: Parameters<typeof aNode>[1] = {}): string => JSON.stringify(aNode('n-1', o));
@@ -19,5 +20,13 @@ describe('the records of a world', () => {
     expect(() => (value.state = 'Disappeared')).toThrow(TypeError);
     expect(() => (value.networks['management'] = { address: '192.0.2.1' })).toThrow(TypeError);
     expect(() => value.powerLevels.push([])).toThrow(TypeError);
+  });
+
+  it('are written as the product writes them, and read back the same', () => {
+    const sut = sharedRecords();
+    const i = anIncident('n-1', { epoch: 3 });
+    const text = sut.encode('incidents', i);
+    expect(JSON.parse(text)).toMatchObject({ schema: 2, node: 'n-1', log: { epoch: 3 }, incident: { id: i.id } });
+    expect(sut.decode('incidents', 'n-1', text)).toEqual({ value: i });
   });
 });

@@ -43,7 +43,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
     'The node serves again, is out of the cluster, was deleted, or died anew after a boot.',
   ],
   closed: [
-    'Over. A record that holds a power order alone is closed from its beginning.',
+    'Over. An order to a node without an incident is shown as one that is closed.',
     'A new incident takes its place.',
   ],
   survived: ['The node lived on although it was ordered off.', 'A new incident takes its place.'],

@@ -3,7 +3,7 @@ import {
   devicesMark,
   identityBasis,
   MusterError,
-  SEALED_SCHEMA,
+  READS,
   SETTINGS_KEY,
   type Clock,
   type ClusterSettings,
@@ -294,7 +294,7 @@ export class NodeFencer {
     const atMs = this.clock.monotonicMs();
     let answer: Pick<RpcAnswer<'inventory.incidents.recheck'>, 'go' | 'reason' | 'revision' | 'identity'>;
     try {
-      const request = { node: this.node, incident: i.id, epoch: this.check(), reads: SEALED_SCHEMA };
+      const request = { node: this.node, incident: i.id, epoch: this.check(), reads: READS.powerRecords };
       answer = await this.parts.bus.call('inventory.incidents.recheck', request);
     } catch (error) {
       const failure = MusterError.from(error);

@@ -1279,7 +1279,8 @@ export const namedSchemas: Record<string, Schema> = {
     required: ['dryRun', 'created', 'updated', 'unchanged'],
   },
   IncidentRecord: {
-    description: 'Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node.',
+    description:
+      'Bucket `incidents`, key = node: the whole truth about its last fencing, beside the log of its BMC and an order to its power. At most one is open per node.',
     type: 'object',
     properties: {
       id: { type: 'string' },
@@ -1447,8 +1448,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       order: {
         $ref: '#/components/schemas/PowerOrder',
-        description:
-          'By hand, outside of fencing; in a record that is closed from its beginning where the node had no incident.',
+        description: 'By hand, outside of fencing. Of a node without an incident it is shown in one that is closed.',
       },
       released: {
         type: 'object',
@@ -2567,7 +2567,7 @@ export const namedSchemas: Record<string, Schema> = {
   },
   PowerOrder: {
     description:
-      "An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with each command written into the same value before it is given. It waits until the incident that it stands in is recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.",
+      "An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with each command written into the same value before it is given. It waits until the node's incident is recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.",
     type: 'object',
     properties: {
       action: { type: 'string', enum: ['on', 'soft'] },
@@ -3310,7 +3310,7 @@ export const namedSchemas: Record<string, Schema> = {
       reads: {
         type: 'number',
         description:
-          'The newest schema of records that it reads. Absent: a version of before the second, which takes what is sealed in a record for the secret itself.',
+          'What it reads of what is stored: 2 what is sealed, 3 power records as well. Absent: a version of before, which takes what is sealed in a record for the secret itself.',
       },
       incarnation: {
         type: 'string',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { identityBasis, SEALED_SCHEMA, type IncidentRecord, type NodeRecord } from '#contracts';
+import { identityBasis, READS, type IncidentRecord, type NodeRecord } from '#contracts';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
 
@@ -26,7 +26,7 @@ it('what the device of a dead node said at its suspicion goes with the leave to 
     (await bus.bucket<IncidentRecord>('incidents').get('n-4'))?.value.phase;
   await until(async () => (await phase()) === 'fencing', 'the incident');
   const { id: incident } = await bus.call('inventory.incidents.get', { node: 'n-4' });
-  const ask = { node: 'n-4', incident, epoch: 900, reads: SEALED_SCHEMA };
+  const ask = { node: 'n-4', incident, epoch: 900, reads: READS.powerRecords };
   const leave = await bus.call('inventory.incidents.recheck', ask);
   expect(leave).toMatchObject({ go: true, identity: { devices: [{ id: 'bmc', basis, seen: { guid: GUID } }] } });
   expect(leave.identity?.ageMs).toBeGreaterThanOrEqual(0);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SEALED_SCHEMA, TOKEN_FLOOR_KEY, type IncidentRecord, type TokenFloor } from '#contracts';
+import { READS, TOKEN_FLOOR_KEY, type IncidentRecord, type TokenFloor } from '#contracts';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
 
@@ -18,7 +18,7 @@ it('the token of a fencer that gets its leave is kept apart from bucket leases b
     'the incident',
   );
   const { id: incident } = await bus.call('inventory.incidents.get', { node: 'n-4' });
-  const ask = { node: 'n-4', incident, epoch: 777, reads: SEALED_SCHEMA };
+  const ask = { node: 'n-4', incident, epoch: 777, reads: READS.powerRecords };
   expect(await bus.call('inventory.incidents.recheck', ask)).toMatchObject({ go: true });
   expect((await bus.bucket<TokenFloor>('settings').get(TOKEN_FLOOR_KEY))?.value).toEqual({ highest: 777 });
 });

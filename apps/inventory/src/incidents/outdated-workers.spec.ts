@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SEALED_SCHEMA, workerKey, type IncidentRecord, type WorkerRecord } from '#contracts';
+import { READS, workerKey, type IncidentRecord, type WorkerRecord } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
@@ -31,19 +31,31 @@ describe('a fencer of an earlier version beside this inventory', () => {
     await until(async () => (await alarm()) === undefined, 'its end');
   });
 
-  it('is refused by name when it asks for its leave, which one of this version gets', async () => {
-    await fleet.bus.bucket('workers').create(workerKey(old), old);
+  it('is told by that where it reads what is sealed, and no power records; a provisioner needs none', async () => {
+    const reads = READS.sealed;
+    const beside: WorkerRecord = { ...old, service: 'provisioner', id: 'provisioner-2', reads };
+    for (const w of [beside, { ...old, reads }]) await fleet.bus.bucket('workers').create(workerKey(w), w);
+    await until(async () => (await alarm()) !== undefined, 'the alarm');
+    const { items } = await fleet.bus.call('inventory.alarms.list', {});
+    expect(items.flatMap((a) => (a.code === 'worker-outdated' ? [a.subject] : []))).toEqual(['fencer=fencer-old']);
+  });
+
+  it.each([
+    ['says nothing of what it reads', {}],
+    ['reads no power records', { reads: READS.sealed }],
+  ])('is refused by name when it %s and asks for its leave, which one of this version gets', async (_which, says) => {
+    await fleet.bus.bucket('workers').create(workerKey(old), { ...old, ...says });
     await fleet.die('n-4');
     const i = await until(
       async () => (await fleet.bus.bucket<IncidentRecord>('incidents').get('n-4'))?.value.phase === 'fencing',
       'the incident',
     ).then(async () => fleet.bus.call('inventory.incidents.get', { node: 'n-4' }));
-    const ask = { node: 'n-4', incident: i.id, epoch: 1 };
+    const ask = { node: 'n-4', incident: i.id, epoch: 1, ...says };
     expect(await fleet.bus.call('inventory.incidents.recheck', ask)).toMatchObject({
       go: false,
       reason: expect.stringMatching(/^Fencer fencer-old is of an earlier version.* Stop it/) as string,
     });
-    const leave = await fleet.bus.call('inventory.incidents.recheck', { ...ask, reads: SEALED_SCHEMA });
+    const leave = await fleet.bus.call('inventory.incidents.recheck', { ...ask, reads: READS.powerRecords });
     expect(leave).toMatchObject({ go: true });
   });
 });

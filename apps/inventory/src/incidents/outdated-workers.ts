@@ -1,9 +1,16 @@
-import { SEALED_SCHEMA, workerKey, type WorkerRecord } from '#contracts';
+import { READS, workerKey, type WorkerRecord } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 
-/** Workers of a version of before records had seals: each takes what is sealed for the secret itself. */
-export const outdatedWorkers = (live: readonly WorkerRecord[]): WorkerRecord[] =>
-  live.filter((w) => (w.reads ?? 1) < SEALED_SCHEMA);
+/** What a worker has to read of what this version stores: one that does not takes it for something else, or for nothing. */
+const needs: Record<WorkerRecord['service'], number> = { fencer: READS.powerRecords, provisioner: READS.sealed };
+
+const isOutdated = (w: Pick<WorkerRecord, 'service' | 'reads'>): boolean => (w.reads ?? 1) < needs[w.service];
+
+export const outdatedWorkers = (live: readonly WorkerRecord[]): WorkerRecord[] => live.filter(isOutdated);
+
+/** The fencer that asks so. @param reads as it says */
+export const isOutdatedFencer = (reads: number | undefined): boolean =>
+  isOutdated({ service: 'fencer', ...(reads !== undefined && { reads }) });
 
 export const outdatedAlarms = (live: readonly WorkerRecord[]): WantedAlarm[] =>
   outdatedWorkers(live).map((w) => ({

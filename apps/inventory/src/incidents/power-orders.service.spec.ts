@@ -33,7 +33,7 @@ describe('power by hand, asked of inventory', () => {
   const stored = async (name: string): Promise<{ value: IncidentRecord; revision: number } | undefined> =>
     sut.as('inventory').bucket<IncidentRecord>('incidents').get(name);
 
-  it('writes an order into a record that is closed from its beginning, and takes no second one beside it', async () => {
+  it('shows an order to a node without an incident in one that is closed, and takes no second one beside it', async () => {
     const { incident } = await act('n-1', 'on');
     const record = await stored('n-1');
     expect(record?.value).toMatchObject({

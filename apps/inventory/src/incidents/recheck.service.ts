@@ -16,7 +16,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
-import { outdatedFencer } from './outdated-workers.js';
+import { isOutdatedFencer, outdatedFencer } from './outdated-workers.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 
 type Answer = RpcAnswer<'inventory.incidents.recheck'>;
@@ -39,7 +39,7 @@ export class RecheckService {
   async recheck(q: RpcRequest<'inventory.incidents.recheck'>): Promise<Answer> {
     const { revision, ...incident } = await this.incidents.get(q.node);
     const no = (reason: string): Answer => ({ go: false, reason, revision });
-    if (q.reads === undefined) return no(outdatedFencer(this.store.workers.live()));
+    if (isOutdatedFencer(q.reads)) return no(outdatedFencer(this.store.workers.live()));
     if (incident.id !== q.incident) return no(`The node's incident is ${incident.id} now.`);
     if (incident.phase !== 'fencing') return no(`The incident is ${incident.phase}.`);
     if (incident.epoch !== undefined && q.epoch < incident.epoch)

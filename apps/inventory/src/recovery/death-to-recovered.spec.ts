@@ -10,7 +10,7 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { POWER_QUARANTINE_MS, SEALED_SCHEMA, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
+import { POWER_QUARANTINE_MS, READS, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
 import { anIncident, anOwnProbe, aVerdict } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
@@ -68,7 +68,7 @@ describe('inventory, from a death to the node back', () => {
       node: name,
       incident: i.id,
       epoch: 1,
-      reads: SEALED_SCHEMA,
+      reads: READS.powerRecords,
     });
     expect(go).toMatchObject({ go: true });
     const at = Date.now();
@@ -253,7 +253,7 @@ describe('inventory, from a death to the node back', () => {
       node: 'n-2',
       incident: i.id,
       epoch: 1,
-      reads: SEALED_SCHEMA,
+      reads: READS.powerRecords,
     });
     expect(again.go).toBe(false);
     await phase('n-2', 'cancelled');
@@ -506,7 +506,7 @@ describe('inventory, from a death to the node back', () => {
         node: 'n-4',
         incident: i.id,
         epoch: 1,
-        reads: SEALED_SCHEMA,
+        reads: READS.powerRecords,
       }),
     ).toMatchObject({ go: false });
     await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce' });
@@ -541,7 +541,7 @@ describe('inventory, from a death to the node back', () => {
     const held = await phase('n-1', 'suppressed');
     expect(held).toMatchObject({ degraded: true, gate: 'LIFE_SIGN', reason: expect.stringContaining('By policy') });
     expect((await alarm('partial-reachability')).subject).toBe('n-1');
-    const ask = { node: 'n-1', incident: held.id, epoch: 1, reads: SEALED_SCHEMA };
+    const ask = { node: 'n-1', incident: held.id, epoch: 1, reads: READS.powerRecords };
     expect(await fleet.bus.call('inventory.incidents.recheck', ask)).toMatchObject({ go: false });
     const release = (force: boolean): Promise<unknown> =>
       fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-1', reason: 'sure', force });

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Bus, connectBus, Lease, systemClock, type Closable, type KvBucket } from '#bus';
 import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats } from '#bus/testing/nats.js';
+import { anyJson } from '#bus/testing/any-json.js';
 import { patient } from '#bus/testing/patient.js';
 import { Buckets, Subjects, TOKEN_FLOOR_KEY, type Beacon, type BucketName, type WorkerRecord } from '#contracts';
 import { buildConfig, ServiceContext, startInContext } from '#service';
@@ -64,12 +65,17 @@ export const readStoredLines = (text: string): StoredLine[] =>
 
 /**
  * Each line as one write, with the revision that it had: records name revisions. What was overwritten is written as
- * something that is overwritten. The buckets have to be empty.
+ * something that is overwritten. All stands as the lines have it, of whatever schema. The buckets have to be empty.
  */
-export async function loadStore(bus: Bus, lines: readonly StoredLine[]): Promise<void> {
-  await bus.createBuckets();
-  const buckets = [...new Set(lines.map((line) => line.bucket))];
-  await Promise.all(buckets.map((name) => loadBucket(bus.bucket(name), name, lines)));
+export async function loadStore(url: string, lines: readonly StoredLine[]): Promise<void> {
+  const bus = await connectBus({ name: 'loader', servers: [url], codec: anyJson });
+  try {
+    await bus.createBuckets();
+    const buckets = [...new Set(lines.map((line) => line.bucket))];
+    await Promise.all(buckets.map((name) => loadBucket(bus.bucket(name), name, lines)));
+  } finally {
+    await bus.close();
+  }
 }
 
 async function loadBucket(bucket: KvBucket<unknown>, name: BucketName, all: readonly StoredLine[]): Promise<void> {
@@ -125,7 +131,7 @@ export class StoredFleet {
         return bus;
       };
       const bus = patient(await connect('spec'));
-      await loadStore(bus, lines);
+      await loadStore(nats.url, lines);
       const lease = new Lease(bus, { name: 'conductor', holder: HOLDER });
       ends.push(() => lease.stop());
       lease.start();

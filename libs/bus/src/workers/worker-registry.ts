@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import {
   MusterError,
-  SEALED_SCHEMA,
+  READS,
   WORKER_BEAT_MS,
   WORKER_DEAD_MS,
   workerKey,
@@ -47,7 +47,7 @@ export const WorkerRegistry = {
     let record: WorkerRecord = {
       host: hostname(),
       ...given,
-      reads: SEALED_SCHEMA,
+      reads: READS.powerRecords,
       incarnation: bus.random.hex(8),
       startedAt: bus.clock.wallMs(),
       beat: 0,

@@ -97,8 +97,8 @@ export interface RecoveryAssignment {
 
 /**
  * An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with
- * each command written into the same value before it is given. It waits until the incident that it stands in is
- * recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.
+ * each command written into the same value before it is given. It waits until the node's incident is recovered or over; an
+ * incident that is opened anew replaces it. Off is never ordered so: that is a fencing.
  */
 export interface PowerOrder {
   action: 'on' | 'soft';
@@ -116,7 +116,10 @@ export interface PowerOrder {
   detail?: string;
 }
 
-/** Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node. */
+/**
+ * Bucket `incidents`, key = node: the whole truth about its last fencing, beside the log of its BMC and an order to its
+ * power. At most one is open per node.
+ */
 export interface IncidentRecord {
   id: string;
   node: string;
@@ -194,7 +197,7 @@ export interface IncidentRecord {
     ok?: boolean;
     detail?: string;
   };
-  /** By hand, outside of fencing; in a record that is closed from its beginning where the node had no incident. */
+  /** By hand, outside of fencing. Of a node without an incident it is shown in one that is closed. */
   order?: PowerOrder;
   /**
    * An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still

@@ -1,15 +1,23 @@
 import { MusterError } from '../errors/errors.js';
 import { Buckets, type BucketName } from '../names/subjects.js';
+import type { IncidentRecord } from '../incident/incident.js';
+import { incidentIn, POWER_RECORD_SCHEMA, powerRecordOf, type PowerRecord } from '../incident/power-record.js';
 import { shapeOf } from './record-shapes.js';
 import { object, number, unwritable } from './shape.js';
 
 /**
  * Versions of records that this program reads. A record without member `schema` is of the first, in which all is in
  * clear. In the second, what is secret among the members of `sealable` is sealed: whoever knows the first only refuses
- * it, instead of taking what is sealed for the value.
+ * it, instead of taking what is sealed for the value. Of bucket `incidents` the second is the {@link PowerRecord}.
  */
 const SCHEMAS: readonly unknown[] = [1, 2];
 export const SEALED_SCHEMA = 2;
+
+/**
+ * What a program reads of what this version stores, by number: 2 what is sealed, 3 power records as well. Absent where
+ * it is told: of a version of before both.
+ */
+export const READS = { sealed: 2, powerRecords: 3 } as const;
 
 /** A value of a bucket that no program follows. */
 export interface UnreadableRecord {
@@ -59,16 +67,24 @@ export function decode(bucket: BucketName, key: string, stored: string, open?: R
   }
   const unread = versioned(value, '') ?? newer(value as object) ?? unwritable(value);
   if (unread !== undefined) return { why: unread };
+  const { schema = 1 } = value as { schema?: number };
   try {
     if (isSealed(value as object)) value = open?.(bucket, value as object) ?? value;
   } catch (e) {
     return { why: MusterError.from(e).message, sealed: true };
   }
-  const why = shapeOf(bucket, key)(value, '');
+  const why = shapeOf(bucket, key, schema)(value, '');
   if (why !== undefined) return { why };
   const own = ownName[bucket];
   if (own !== undefined && (value as Record<string, unknown>)[own] !== key) return { why: `${own} is not its key` };
-  return { value };
+  return { value: bucket === 'incidents' && schema === POWER_RECORD_SCHEMA ? incidentIn(value as PowerRecord) : value };
+}
+
+/** An incident's record for who does not read it through a bus. @throws Error with its key, and why it cannot be read */
+export function decodeIncident(node: string, stored: string): IncidentRecord {
+  const decoded = decode('incidents', node, stored);
+  if ('why' in decoded) throw new Error(`the incident of ${node} cannot be read: ${decoded.why}`);
+  return decoded.value as IncidentRecord;
 }
 
 /** The way in and the way out of buckets: one who gives a way of its own gives both, so that it reads what it writes. */
@@ -77,8 +93,9 @@ export interface RecordCodec {
   encode: (bucket: BucketName, value: unknown) => string;
 }
 
-/** The text of a record as it stands in a bucket. */
-export const encode: RecordCodec['encode'] = (_bucket, value) => JSON.stringify(value);
+/** The text of a record as it stands in a bucket, of the newest schema. */
+export const encode = (bucket: BucketName, value: unknown): string =>
+  JSON.stringify(bucket === 'incidents' ? powerRecordOf(value as IncidentRecord) : value);
 
 const newer = (value: { schema?: unknown }): string | undefined =>
   Object.hasOwn(value, 'schema') && !SCHEMAS.includes(value.schema)

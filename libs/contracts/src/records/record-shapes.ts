@@ -9,6 +9,15 @@ import {
   type PowerOrder,
   type RecoveryAssignment,
 } from '../incident/incident.js';
+import {
+  OrderPhases,
+  POWER_RECORD_SCHEMA,
+  type CommandLog,
+  type IncidentPart,
+  type OrderStory,
+  type PowerRecord,
+  type StoredOrder,
+} from '../incident/power-record.js';
 import type { StormMember, StormTrip } from '../incident/storm.js';
 import type { PartDiff } from '../job/check-diff.js';
 import {
@@ -228,56 +237,111 @@ const evidence = recordOf<VerdictEvidence>()(
   },
 );
 
+/** What of an incident is its own, in either schema. */
+const ofIncident = {
+  id: text,
+  phase: oneOf(...IncidentPhases),
+  cause: oneOf('auto', 'manual'),
+  reason: text,
+  openedAt: number,
+  gates: listOf(gate),
+  conductor: count,
+  level: count,
+  attempt: count,
+  recovery,
+  steps: listOf(recordOf<IncidentStep>()({ phase: text, at: number, detail: text }, {})),
+} satisfies { [K in keyof IncidentPart]?: Shape };
+const ofIncidentOrNot = {
+  by: text,
+  degraded: flag,
+  verdict: recordOf<Verdict>()(
+    { node: text, verdict: oneOf(...VerdictKinds), epoch: number, seq: number, evidence },
+    { networks: listOf(text), at: number, bootId: text, agentEpoch: number, poweredOn: flag, reason: text },
+  ),
+  bootId: text,
+  gate: text,
+  retryAt: number,
+  lacking: listOf(text),
+  devices: text,
+  proof,
+  drill: object({ at: number }, { level: count, result: object({ ok: flag, at: number, detail: text }) }),
+  silentBefore: listOf(text),
+  collateral: object({ at: number, nodes: listOf(object({ node: text }, { bootId: text })) }),
+  contradiction: object({ at: number, devices: text, recovery }, { proof }),
+  evidence: recordOf<NonNullable<IncidentRecord['evidence']>>()({}, { power: text, hungForMs: number }),
+  powerOn: object({ wanted: flag, requestedAt: number }, { done: flag, ok: flag, detail: text }),
+  released: object({ by: text, reason: text, at: number, gates: listOf(text), force: flag }),
+  wantedAt: text,
+  takenBack: object({ ...byAt, reason: text }, { over: flag }),
+} satisfies { [K in keyof IncidentPart]?: Shape };
+
+const commands = listOf(command);
+const ofLogOrNot = {
+  epoch: count,
+  devicesAfter: count,
+  onBefore: object({ incident: text, n: count }),
+} satisfies { [K in keyof CommandLog]?: Shape };
+
+const ofOrder = {
+  action: text,
+  by: text,
+  reason: text,
+  at: number,
+  after: count,
+} satisfies { [K in keyof PowerOrder]?: Shape };
+const ofOrderOrNot = { bootId: text, detail: text } satisfies { [K in keyof PowerOrder]?: Shape };
+
+/** It stands elsewhere in the record, or in no record: as a member of this part it would be followed unseen. */
+const notHere: Shape = (_x, at) => `${at} is no member of a stored incident`;
+
+/** Of the first schema. `unreadable` has only what stands in for a record that cannot be read, and is never stored. */
 const incident = recordOf<IncidentRecord>()(
+  { ...ofIncident, node: text, updatedAt: number, commands },
   {
-    id: text,
-    node: text,
-    phase: oneOf(...IncidentPhases),
-    cause: oneOf('auto', 'manual'),
-    reason: text,
-    openedAt: number,
-    updatedAt: number,
-    gates: listOf(gate),
-    conductor: count,
-    level: count,
-    attempt: count,
-    commands: listOf(command),
-    recovery,
-    steps: listOf(recordOf<IncidentStep>()({ phase: text, at: number, detail: text }, {})),
-  },
-  {
-    by: text,
-    degraded: flag,
-    verdict: recordOf<Verdict>()(
-      { node: text, verdict: oneOf(...VerdictKinds), epoch: number, seq: number, evidence },
-      { networks: listOf(text), at: number, bootId: text, agentEpoch: number, poweredOn: flag, reason: text },
-    ),
-    bootId: text,
-    gate: text,
-    epoch: count,
-    retryAt: number,
-    lacking: listOf(text),
-    devices: text,
-    devicesAfter: count,
-    onBefore: object({ incident: text, n: count }),
-    proof,
-    drill: object({ at: number }, { level: count, result: object({ ok: flag, at: number, detail: text }) }),
-    silentBefore: listOf(text),
-    collateral: object({ at: number, nodes: listOf(object({ node: text }, { bootId: text })) }),
-    contradiction: object({ at: number, devices: text, recovery }, { proof }),
-    evidence: recordOf<NonNullable<IncidentRecord['evidence']>>()({}, { power: text, hungForMs: number }),
-    powerOn: object({ wanted: flag, requestedAt: number }, { done: flag, ok: flag, detail: text }),
-    order: recordOf<PowerOrder>()(
-      { action: text, by: text, reason: text, at: number, after: count },
-      { bootId: text, done: flag, ok: flag, detail: text },
-    ),
-    released: object({ by: text, reason: text, at: number, gates: listOf(text), force: flag }),
-    wantedAt: text,
-    takenBack: object({ ...byAt, reason: text }, { over: flag }),
-    // Only what stands in for a record that cannot be read has it, and that is never stored.
-    unreadable: (_x, at) => `${at} is no member of a stored incident`,
+    ...ofIncidentOrNot,
+    ...ofLogOrNot,
+    order: recordOf<PowerOrder>()(ofOrder, { ...ofOrderOrNot, done: flag, ok: flag }),
+    unreadable: notHere,
   },
 );
+
+// Its schema has chosen this shape already; whoever opens what is sealed takes it off.
+const powerParts = recordOf<Omit<PowerRecord, 'schema'> & Pick<IncidentRecord, 'unreadable'>>()(
+  { node: text, updatedAt: number, log: recordOf<CommandLog>()({ commands }, ofLogOrNot) },
+  {
+    incident: recordOf<Omit<IncidentRecord, 'node' | 'updatedAt' | 'commands'>>()(ofIncident, {
+      ...ofIncidentOrNot,
+      epoch: notHere,
+      devicesAfter: notHere,
+      onBefore: notHere,
+      order: notHere,
+      unreadable: notHere,
+    }),
+    order: recordOf<StoredOrder & Pick<PowerOrder, 'done' | 'ok'>>()(
+      { ...ofOrder, phase: oneOf(...OrderPhases) },
+      {
+        ...ofOrderOrNot,
+        done: notHere,
+        ok: notHere,
+        story: recordOf<OrderStory>()(
+          { id: text, since: number, steps: listOf(object({ at: number, detail: text })) },
+          {},
+        ),
+      },
+    ),
+    unreadable: notHere,
+  },
+);
+
+/** It is about a fencing, or an order that tells its own story, or both. */
+const powerRecord: Shape = (x, at) => {
+  const why = powerParts(x, at);
+  if (why !== undefined) return why;
+  const { incident: about, order: by } = x as { incident?: object; order?: { story?: object } };
+  return about === undefined && by?.story === undefined
+    ? 'it has neither an incident nor an order of its own'
+    : undefined;
+};
 
 const recoverTask = recordOf<RecoverTask>()(
   { workload: text, generation: count, driver: text, spec: free },
@@ -542,9 +606,9 @@ const settingsShape = (key: string): Shape =>
 const admissionShape = (key: string): Shape =>
   key === RESERVATIONS_KEY ? reservations : key === PERMITS_KEY ? permits : editPart;
 
-const shapes: Record<BucketName, (key: string) => Shape> = {
+const shapes: Record<BucketName, (key: string, schema: number) => Shape> = {
   nodes: () => node,
-  incidents: () => incident,
+  incidents: (_key, schema) => (schema === POWER_RECORD_SCHEMA ? powerRecord : incident),
   jobs: () => job,
   workloads: () => workload,
   workers: () => worker,
@@ -557,8 +621,8 @@ const shapes: Record<BucketName, (key: string) => Shape> = {
   idempotency: () => attempt,
 };
 
-/** What a value of the bucket must be like under this key. */
-export const shapeOf = (bucket: BucketName, key: string): Shape => shapes[bucket](key);
+/** What a value of the bucket must be like under this key, by its schema. */
+export const shapeOf = (bucket: BucketName, key: string, schema: number): Shape => shapes[bucket](key, schema);
 
 /** Options of a node's power devices, as a path of {@link sealable}. */
 export const POWER_OPTIONS = 'powerLevels.*.*.options';

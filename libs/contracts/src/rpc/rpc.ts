@@ -431,8 +431,8 @@ export interface RpcMap {
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
    */
   /**
-   * `reads`: as in the fencer's worker record; without it the answer is a no. `identity`: who its devices said they
-   * are, where inventory has asked them shortly before.
+   * `reads`: as in the fencer's worker record; below 3 the answer is a no. `identity`: who its devices said they are, where
+   * inventory has asked them shortly before.
    */
   'inventory.incidents.recheck': [
     { node: string; incident: string; epoch: number; reads?: number },

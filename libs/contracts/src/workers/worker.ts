@@ -12,8 +12,8 @@ export interface WorkerRecord {
    */
   failing?: string[];
   /**
-   * The newest schema of records that it reads. Absent: a version of before the second, which takes what is sealed in a
-   * record for the secret itself.
+   * What it reads of what is stored: 2 what is sealed, 3 power records as well. Absent: a version of before, which takes
+   * what is sealed in a record for the secret itself.
    */
   reads?: number;
   /** Random per process: a second process with the same id is told by it. */

@@ -17,7 +17,7 @@ const fencer: readonly PhaseWriter[] = ['fencer'];
 
 /**
  * All changes of an incident's phase, and who may write each. What is not in it cannot be written. A new record begins as
- * `investigating`; one that is made for an order alone is `closed` from its beginning.
+ * `investigating`; an order to a node without an incident is shown as one that is `closed`, and not stored so.
  */
 export const phaseChanges: readonly PhaseChange[] = [
   { from: 'open', to: 'investigating', by: inventory },

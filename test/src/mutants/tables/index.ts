@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   return: 84,
   secrets: 49,
   services: 20,
-  store: 33,
+  store: 41,
   storm: 20,
 };
 
