@@ -90,6 +90,11 @@ export class FakeFleet {
           networks: { management: { address: `10.0.0.${n + 1}` }, backend: { address: `10.0.1.${n + 1}` } },
         }),
       );
+    this.begin();
+  }
+
+  /** The agents of nodes that are registered begin to report, and the detector to beacon. */
+  begin(): void {
     this.tick();
     this.timer = setInterval(() => this.tick(), PERIOD_MS);
   }
