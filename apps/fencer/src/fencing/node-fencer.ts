@@ -8,6 +8,7 @@ import {
   type Clock,
   type ClusterSettings,
   type ErrorCode,
+  type CommandLog,
   type IncidentRecord,
   type NodeRecord,
   type PowerDevice,
@@ -20,7 +21,7 @@ import { levelStart } from '#domain/power/levels.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
-import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
+import { powerOf, powerWish, type PowerWish } from '#domain/power/power-wish.js';
 import { switchOwner, type SwitchMemory } from '#domain/power/switch-step.js';
 import {
   deviceOwner,
@@ -84,13 +85,13 @@ const identitiesOf = (a: Attempt): IdentityRead[] => [...a.handed, ...a.identiti
 /** By what is known of it, and what it said shortly before. */
 function ownerOf(
   device: PowerDevice,
-  i: IncidentRecord,
   wish: PowerWish,
+  log: CommandLog,
   node: NodeRecord | undefined,
   attempt: Attempt,
 ): DeviceOwner {
   const m = { identified: node ?? {}, identities: identitiesOf(attempt) };
-  return wish.verb === 'off' ? deviceOwner(m.identified, device, m.identities) : switchOwner(i, wish, device, m);
+  return wish.verb === 'off' ? deviceOwner(m.identified, device, m.identities) : switchOwner(wish, log, device, m);
 }
 
 /** By its place, and who asks there, it is one of the node's as it is now. */
@@ -165,9 +166,11 @@ export class NodeFencer {
   private async step(): Promise<boolean> {
     const { bus } = this.parts;
     const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
-    const wish = entry && powerWish(entry.value);
-    if (entry === undefined || wish === undefined) return false;
+    if (entry === undefined) return false;
     const i = entry.value;
+    const power = powerOf(i);
+    const { wish } = power;
+    if (wish === undefined) return false;
     // Nobody else leads while this lease is held: the incident knows a token that its store has forgotten since.
     if ((i.epoch ?? 0) > this.check() && this.parts.lease.raise(i.epoch ?? 0)) return false;
     const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
@@ -182,7 +185,7 @@ export class NodeFencer {
     const now = this.clock.monotonicMs();
     const memory = this.memory(i, wish, entry.revision, node);
     const seen = { ...memory, bootId: node?.bootId, ...(hold !== undefined && { hold }) };
-    const step = nextPowerStep(i, levels, seen, now);
+    const step = nextPowerStep(power, levels, seen, now);
     switch (step.do) {
       case 'idle':
         return false;
@@ -438,7 +441,7 @@ export class NodeFencer {
       const now = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
       if ((await this.hold(now?.value, wish)) !== undefined) return;
     }
-    if (!standsFor(ownerOf(c.device, i, wish, node, attempt), this.clock.monotonicMs())) return;
+    if (!standsFor(ownerOf(c.device, wish, i, node, attempt), this.clock.monotonicMs())) return;
     const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
     // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
     const limitNs = this.limitNs(c);
@@ -490,7 +493,7 @@ export class NodeFencer {
     if (verb === 'off' ? isEdited : !isStillOf(node, device)) return not('its power devices were edited');
     if (verb === 'off' && !(await this.stillMayPowerOff(i, attempt)))
       return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
-    const owner = ownerOf(device, i, wish, node, attempt);
+    const owner = ownerOf(device, wish, i, node, attempt);
     if (standsFor(owner, this.clock.monotonicMs())) return undefined;
     if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');
     return not('it did not say in time who it is', 'IDENTITY_UNREAD');

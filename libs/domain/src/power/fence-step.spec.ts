@@ -12,12 +12,19 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
-import { decideFence, type FenceMemory, type FenceStep } from './fence-step.js';
+import { decideFence as decide, type FenceMemory, type FenceStep } from './fence-step.js';
 import type { Leave } from './leave.js';
 import type { PowerRead } from './power-read.js';
 import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
 type Power = 'on' | 'off' | 'unknown';
+/** By a record's order to fence, and its log. */
+const decideFence = (
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
+  levels: PowerDevice[][],
+  m: FenceMemory,
+  now: number,
+): FenceStep => decide({ verb: 'off', orderer: 'incident', ...i }, i, levels, m, now);
 const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
 const aLeave = (o: Partial<Leave>): Leave => ({
   atMs: 0,
@@ -377,16 +384,16 @@ describe('fencing, decided', () => {
       recheck: aLeave({ atMs, revision: 7, ...more }),
     });
     const incident = { level: 0, attempt: 0, commands: [] };
-    const decide = (m: FenceMemory) => decideFence(incident, [[device('bmc')]], m, 3_000);
-    expect(decide(with_(2_450))).toEqual({ do: 'recheck' });
+    const step = (m: FenceMemory) => decideFence(incident, [[device('bmc')]], m, 3_000);
+    expect(step(with_(2_450))).toEqual({ do: 'recheck' });
     // It was given for the record as it stood before: whoever wrote since may have taken it back.
-    expect(decide(with_(2_850, { revision: 6 }))).toEqual({ do: 'recheck' });
-    expect(decide(with_(2_950, { revision: 6 }))).toEqual({ do: 'wait', untilMs: 3_050 });
+    expect(step(with_(2_850, { revision: 6 }))).toEqual({ do: 'recheck' });
+    expect(step(with_(2_950, { revision: 6 }))).toEqual({ do: 'wait', untilMs: 3_050 });
     // Of an inventory that is slow each time the answers count all the same; one slow answer is asked for again.
-    expect(decide(with_(2_200, { slow: 1 }))).toEqual({ do: 'recheck' });
-    expect(decide(with_(2_200, { slow: 2 }))).toMatchObject({ do: 'command' });
-    expect(decide(with_(900, { slow: 2 }))).toEqual({ do: 'recheck' });
-    expect(decide(with_(2_550))).toMatchObject({
+    expect(step(with_(2_200, { slow: 1 }))).toEqual({ do: 'recheck' });
+    expect(step(with_(2_200, { slow: 2 }))).toMatchObject({ do: 'command' });
+    expect(step(with_(900, { slow: 2 }))).toEqual({ do: 'recheck' });
+    expect(step(with_(2_550))).toMatchObject({
       do: 'command',
       commands: [{ verb: 'off' }],
     });

@@ -3,13 +3,14 @@ import {
   ErrorCodes,
   FencingNumbers,
   hasSealed,
-  type IncidentRecord,
+  type CommandLog,
   type OffProof,
   type PowerDevice,
 } from '#contracts';
 import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
+import type { FenceWish } from './power-wish.js';
 import { deviceOwner, standsFor, whyUnread, type DeviceOwner, type IdentityRead } from './whose-device.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
@@ -78,7 +79,8 @@ const MOST_BACKOFF_MS = 300_000;
  * @param now own monotonic clock, ms
  */
 export function decideFence(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
+  wish: FenceWish,
+  log: CommandLog,
   levels: readonly (readonly PowerDevice[])[],
   m: FenceMemory,
   now: number,
@@ -86,23 +88,24 @@ export function decideFence(
   // Whether they are those of the order cannot be told then, either.
   const shut = levels.flat().find((d) => hasSealed(d.options));
   // Edited since: what was read of them, and what was ordered, is of other devices.
-  if (shut !== undefined || (i.devices !== undefined && i.devices !== devicesMark(levels)))
+  if (shut !== undefined || (wish.devices !== undefined && wish.devices !== devicesMark(levels)))
     return m.busy.length > 0
       ? { do: 'wait', untilMs: now + POLL_MS }
-      : { do: 'failed', ...(shut ? sealedOptions(shut, i) : edited), lacking: [] };
-  const devices = levels[i.level] ?? [];
+      : { do: 'failed', ...(shut ? sealedOptions(shut, wish) : edited), lacking: [] };
+  const devices = levels[wish.level] ?? [];
   if (devices.length === 0)
-    return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i), lacking: [] };
-  const plans = devices.map((device) => planDevice(i, device, m, now));
-  if (plans.every((p) => p.do === 'proven')) return fenced(i, devices);
+    return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(wish), lacking: [] };
+  const plans = devices.map((device) => planDevice(wish, log, device, m, now));
+  if (plans.every((p) => p.do === 'proven')) return fenced(wish, log, devices);
 
-  const end = Math.max(m.sinceMs, m.onUntilMs ?? -Infinity) + levelEnd(i.level, levels.length);
+  const end = Math.max(m.sinceMs, m.onUntilMs ?? -Infinity) + levelEnd(wish.level, levels.length);
   const hopeless = plans.find((p) => p.do === 'hopeless');
   const over = now >= end;
   if (hopeless !== undefined || over) {
     // What is under way ends by its own limit: a level is not left while a command of it may still act.
     if (m.busy.length > 0) return { do: 'wait', untilMs: now + POLL_MS };
-    return leave(i, levels, m, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m, now));
+    const why = hopeless?.do === 'hopeless' ? hopeless.detail : summary(wish, log, devices, m, now);
+    return leave(wish, levels, m, why);
   }
 
   // Too late to begin anything; what is under way may still prove it.
@@ -129,9 +132,9 @@ export function decideFence(
 
 const edited = { detail: 'Its power devices were edited.', retryInMs: 0 };
 
-const sealedOptions = ({ id }: PowerDevice, i: { attempt: number }): { detail: string; retryInMs: number } => ({
+const sealedOptions = ({ id }: PowerDevice, wish: FenceWish): { detail: string; retryInMs: number } => ({
   detail: `CONFIG_INVALID: options of its power device ${id} are sealed, and keys.secrets of this fencer does not open them.`,
-  retryInMs: backoff(i),
+  retryInMs: backoff(wish),
 });
 
 type DevicePlan =
@@ -141,17 +144,15 @@ type DevicePlan =
   | { do: 'wait'; untilMs: number }
   | { do: 'hopeless'; detail: string };
 
-type Ordered = Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>;
-
-function planDevice(i: Ordered, device: PowerDevice, m: FenceMemory, now: number): DevicePlan {
+function planDevice(wish: FenceWish, log: CommandLog, device: PowerDevice, m: FenceMemory, now: number): DevicePlan {
   if (m.busy.includes(device.id)) return { do: 'busy' };
   if (!m.drivers.includes(device.driver))
     return { do: 'hopeless', detail: `DRIVER_UNAVAILABLE: this fencer does not offer driver ${device.driver}.` };
   const owner = deviceOwner(m.identified, device, m.identities);
   if (owner.is === 'other') return { do: 'hopeless', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}.` };
-  const reads = countingReads(i.level, device.id, m);
+  const reads = countingReads(wish.level, device.id, m);
   const counting = reads.filter((r) => standsFor(owner, r.startedMs));
-  const plan = planOwn(i, device, counting, m, now);
+  const plan = planOwn(wish, log, device, counting, m, now);
   if (plan.do === 'proven' || plan.do === 'hopeless' || standsFor(owner, now)) return plan;
   return planIdentify(device, owner, reads.at(-1), now);
 }
@@ -170,14 +171,15 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead |
 
 /** @param reads that may stand for the node */
 function planOwn(
-  i: Ordered,
+  wish: FenceWish,
+  log: CommandLog,
   device: PowerDevice,
   reads: readonly PowerRead[],
   m: FenceMemory,
   now: number,
 ): DevicePlan {
   const last = reads.at(-1);
-  const off = latestOff(i, device.id, { attempt: i.attempt, level: i.level });
+  const off = latestOff(log, device.id, { attempt: wish.attempt, level: wish.level });
   const command = (verb: 'off' | 'status'): DevicePlan => ({ do: 'command', device, verb });
   const read = (notBefore: number): DevicePlan =>
     now >= notBefore ? command('status') : { do: 'wait', untilMs: notBefore };
@@ -188,7 +190,7 @@ function planOwn(
     // It reads as off, and an `on` may be on its way: most devices carry out a later `off` later.
     if (off === undefined && now < onUntilMs) return command('off');
     if (last.startedMs < onUntilMs) return read(onUntilMs);
-    const gap = latestOff(i, device.id) === undefined ? FencingNumbers.readGapAlreadyOff : FencingNumbers.readGap;
+    const gap = latestOff(log, device.id) === undefined ? FencingNumbers.readGapAlreadyOff : FencingNumbers.readGap;
     const first = trailingOffs(reads).find((r) => r.startedMs >= onUntilMs) ?? last;
     if (first === last || last.startedMs - first.endedMs < gap) return read(first.endedMs + gap);
     return now - last.endedMs <= PROOF_FRESH_MS ? { do: 'proven' } : command('status');
@@ -222,41 +224,39 @@ function trailingOffs(reads: readonly PowerRead[]): PowerRead[] {
 const isFinal = (code: string | undefined): boolean =>
   code !== undefined && code in ErrorCodes && !ErrorCodes[code as keyof typeof ErrorCodes].retry;
 
-function fenced(
-  i: Pick<IncidentRecord, 'level' | 'commands' | 'devicesAfter'>,
-  devices: readonly PowerDevice[],
-): FenceStep {
-  const ordered = devices.some((d) => latestOff(i, d.id) !== undefined);
+function fenced({ level }: FenceWish, log: CommandLog, devices: readonly PowerDevice[]): FenceStep {
+  const ordered = devices.some((d) => latestOff(log, d.id) !== undefined);
   const names = devices.map((d) => d.id).join(' and ');
   return {
     do: 'fenced',
-    proof: { kind: ordered ? 'read-back' : 'already-off', level: i.level },
+    proof: { kind: ordered ? 'read-back' : 'already-off', level },
     detail: ordered ? `Power read back as off, twice: ${names}.` : `The power was off already, read twice: ${names}.`,
   };
 }
 
-function leave(
-  i: Pick<IncidentRecord, 'level' | 'attempt'>,
-  levels: readonly (readonly PowerDevice[])[],
-  m: FenceMemory,
-  why: string,
-): FenceStep {
-  const next = i.level + 1;
+function leave(wish: FenceWish, levels: readonly (readonly PowerDevice[])[], m: FenceMemory, why: string): FenceStep {
+  const next = wish.level + 1;
   if (next < levels.length)
-    return { do: 'next-level', level: next, detail: `Level ${i.level + 1} did not work: ${why}` };
+    return { do: 'next-level', level: next, detail: `Level ${wish.level + 1} did not work: ${why}` };
   const lacking = levels.flat().flatMap((d) => (isLacking(d, m) ? [d.driver] : []));
-  return { do: 'failed', detail: `No level is left: ${why}`, retryInMs: backoff(i), lacking: [...new Set(lacking)] };
+  return { do: 'failed', detail: `No level is left: ${why}`, retryInMs: backoff(wish), lacking: [...new Set(lacking)] };
 }
 
 /** It is not on offer, or could not be started when the device was last read. */
 const isLacking = (d: PowerDevice, m: FenceMemory): boolean =>
   !m.drivers.includes(d.driver) || m.reads.findLast((r) => r.device === d.id)?.code === 'DRIVER_UNAVAILABLE';
 
-function summary(i: Ordered, devices: readonly PowerDevice[], m: FenceMemory, now: number): string {
+function summary(
+  wish: FenceWish,
+  log: CommandLog,
+  devices: readonly PowerDevice[],
+  m: FenceMemory,
+  now: number,
+): string {
   if (m.recheck?.go === false) return `Inventory held it: ${m.recheck.reason}`;
   const parts = devices.map((d) => {
-    const last = countingReads(i.level, d.id, m).at(-1);
-    const off = latestOff(i, d.id, { attempt: i.attempt, level: i.level })?.command.result;
+    const last = countingReads(wish.level, d.id, m).at(-1);
+    const off = latestOff(log, d.id, { attempt: wish.attempt, level: wish.level })?.command.result;
     const read = last === undefined ? 'not read' : [last.power, last.code].filter(Boolean).join(' ');
     const order = off === undefined ? 'no off was given' : off.ok ? 'off was accepted' : `off: ${off.code ?? 'failed'}`;
     return `${d.id}: power ${read}, ${order}`;
@@ -272,5 +272,4 @@ function unreadText({ id }: PowerDevice, tried: IdentityRead | undefined): strin
   return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${whyUnread(tried)}); until it does, it gets no off and its readings do not count.`;
 }
 
-const backoff = (i: { attempt: number }): number =>
-  Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(i.attempt, 10));
+const backoff = ({ attempt }: FenceWish): number => Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(attempt, 10));

@@ -1,4 +1,4 @@
-import { FencingNumbers, type IncidentRecord, type PowerCommand } from '#contracts';
+import { FencingNumbers, type CommandLog, type IncidentRecord, type PowerCommand } from '#contracts';
 
 /**
  * When a level is over, ms after level 0 began: the first has 12 s where others follow, all together 20 s. One that is
@@ -18,15 +18,15 @@ export const firstLevel = (i: Pick<IncidentRecord, 'drill'>): number => i.drill?
 
 /** The last `off` that was ordered of a device as it is now, and how many; of any attempt, or of one level of one. */
 export function latestOff(
-  i: Pick<IncidentRecord, 'commands' | 'devicesAfter'>,
+  log: CommandLog,
   device: string,
   of?: { attempt: number; level: number },
 ): { command: PowerCommand; count: number } | undefined {
-  const offs = i.commands.filter(
+  const offs = log.commands.filter(
     (c) =>
       c.verb === 'off' &&
       c.device === device &&
-      c.n > (i.devicesAfter ?? 0) &&
+      c.n > (log.devicesAfter ?? 0) &&
       (of === undefined || ((c.attempt ?? 0) === of.attempt && c.level === of.level)),
   );
   const command = offs.at(-1);

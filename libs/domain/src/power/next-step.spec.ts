@@ -4,7 +4,7 @@ import { IncidentPhases, type IncidentRecord, type PowerCommand, type PowerDevic
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { runs } from '#contracts/testing/chance.js';
 import { nextPowerStep } from './next-step.js';
-import { powerWish } from './power-wish.js';
+import { powerOf, powerWish } from './power-wish.js';
 
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
 const command = (n: number, verb: PowerCommand['verb'], ok: boolean): PowerCommand => ({
@@ -57,7 +57,8 @@ describe('what is wanted of the power of a node', () => {
           };
           const unproven = { identified: {}, identities: [] };
           const seen = { sinceMs: 0, drivers: ['ipmitool'], revision: 1, recheck: leave, quietSinceMs: 0, endedMs: {} };
-          const step = nextPowerStep(i, [[bmc]], { ...seen, ...unproven, reads: reads.map(read), busy: [] }, now);
+          const memory = { ...seen, ...unproven, reads: reads.map(read), busy: [] };
+          const step = nextPowerStep(powerOf(i), [[bmc]], memory, now);
           const wish = powerWish(i);
           expect(step.do === 'idle').toBe(wish === undefined);
           if (step.do !== 'command') return;

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, identityBasis, type NodeRecord, type PowerDevice, type PowerOrder } from '#contracts';
+import {
+  defaultSettings,
+  identityBasis,
+  incidentIn,
+  powerRecordOf,
+  type NodeRecord,
+  type PowerDevice,
+  type PowerOrder,
+} from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';
@@ -152,8 +160,16 @@ describe('an order', () => {
     expect(now.commands).toBe(was.commands);
   });
 
-  it('of a node without an incident stands in one that is closed, so that it hinders nothing', () => {
-    expect(withOrder(undefined, order())).toMatchObject({ id: 'new', node: 'n-1', phase: 'closed', commands: [] });
+  it('of a node without an incident is shown as one that is closed, so that it hinders nothing, and stored without', () => {
+    const now = withOrder(undefined, order());
+    expect(now).toMatchObject({ id: 'new', node: 'n-1', phase: 'closed', by: 'eve', reason: 'memory', commands: [] });
+    const stored = powerRecordOf(now);
+    expect(stored).not.toHaveProperty('incident');
+    expect(stored).toMatchObject({
+      log: { commands: [] },
+      order: { phase: 'ordered', story: { id: 'new', since: 9 } },
+    });
+    expect(incidentIn(stored)).toEqual(now);
   });
 
   it('to switch on says what its boot may start a second time', () => {

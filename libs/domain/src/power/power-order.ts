@@ -1,7 +1,9 @@
 import {
   identityStanding,
+  incidentIn,
   knownIdentity,
   MusterError,
+  type CommandLog,
   type FencingSettings,
   type Hold,
   type IncidentRecord,
@@ -15,7 +17,7 @@ import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
 import { ungatedText } from '../workload/start-gate.js';
 import { mayPower } from './may-power.js';
-import { powerOnDevices, softDevices } from './power-wish.js';
+import { powerOnDevices, provenLevel, softDevices } from './power-wish.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -88,7 +90,7 @@ export function refusedPower(action: PowerAction, f: PowerFacts, level = 0): Mus
 function devicesOf(action: PowerAction, f: PowerFacts, level: number): readonly PowerDevice[] {
   const levels = f.node.powerLevels;
   if (action === 'soft') return softDevices(levels);
-  return action === 'on' ? powerOnDevices(f.incident ?? { commands: [] }, levels) : levels.slice(level).flat();
+  return action === 'on' ? powerOnDevices(f.incident ?? { commands: [] }, provenLevel(f.incident ?? {}), levels) : levels.slice(level).flat();
 }
 
 function foreignText(action: PowerAction, node: NodeRecord, foreign: readonly PowerDevice[]): string {
@@ -147,38 +149,22 @@ export interface NewOrder {
 }
 
 /**
- * The node's record with the order in it: the incident that is recovered or over, or, where the node had none, one that
- * is closed from its beginning. It is open to nobody, and so stands in the way of nothing.
+ * The node's record with the order in it: beside the incident that is recovered or over, or, where the node had none,
+ * alone. It stands in the way of nothing.
  */
 export function withOrder(was: IncidentRecord | undefined, o: NewOrder): IncidentRecord {
-  const { ungated } = o.node;
+  const { ungated, bootId } = o.node;
   const warning =
     ungated === undefined || o.action === 'soft' ? '' : ` (${ungatedText(ungated)}: its boot may start that again)`;
   const text = `${o.by} ordered power ${o.action}: ${o.reason}${warning}`;
-  const record = was === undefined ? closedFromBeginning(o, text) : note(was, text, o.at);
-  const after = record.commands.reduce((most, c) => Math.max(most, c.n), 0);
+  const log: CommandLog = was ?? { commands: [] };
+  const after = log.commands.reduce((most, c) => Math.max(most, c.n), 0);
   const order: PowerOrder = { action: o.action, by: o.by, reason: o.reason, at: o.at, after };
-  if (o.node.bootId !== undefined) order.bootId = o.node.bootId;
-  return { ...record, order };
+  if (bootId !== undefined) order.bootId = bootId;
+  if (was !== undefined) return { ...note(was, text, o.at), order };
+  const story = { id: o.id, since: o.at, steps: [{ at: o.at, detail: text }] };
+  return incidentIn({ node: o.node.name, updatedAt: o.at, log, order: { ...order, phase: 'ordered', story } });
 }
-
-const closedFromBeginning = (o: NewOrder, text: string): IncidentRecord => ({
-  id: o.id,
-  node: o.node.name,
-  phase: 'closed',
-  cause: 'manual',
-  by: o.by,
-  reason: o.reason,
-  openedAt: o.at,
-  updatedAt: o.at,
-  gates: [],
-  conductor: 0,
-  level: 0,
-  attempt: 0,
-  commands: [],
-  recovery: [],
-  steps: [{ phase: 'closed', at: o.at, detail: text }],
-});
 
 /** What became of an order that is still to be carried out when this incident takes the place of its record. */
 export const supersededBy = (order: PowerOrder, by: Pick<IncidentRecord, 'by' | 'reason'>): string =>

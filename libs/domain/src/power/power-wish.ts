@@ -1,21 +1,34 @@
-import type { IncidentRecord, PowerDevice, PowerOrder } from '#contracts';
+import { commandLogOf, type CommandLog, type IncidentRecord, type PowerDevice, type PowerOrder } from '#contracts';
 import { isOrderDue } from '../incident/order.js';
 import { firstLevel, latestOff } from './levels.js';
 
-/**
- * What a node's record wants of its power now, and by whom it is ordered. `off` is a fencing, by a verdict or by hand, and
- * goes on until it is proven. `on` by the system follows a recovery, and by an operator is an order, as is `soft`.
- *
- * A cycle is two of them one after the other: the fencing, and the order `on` that waits in its record until what ran there
- * is recovered.
- */
-export type PowerWish =
-  | { verb: 'off'; orderer: 'incident' }
-  | { verb: 'on'; orderer: 'system' }
-  | { verb: PowerOrder['action']; orderer: 'operator'; order: PowerOrder };
+/** Off, by an incident, whoever opened it: at this level, in this attempt, of the devices that its order names. */
+export interface FenceWish extends Pick<IncidentRecord, 'level' | 'attempt' | 'devices'> {
+  verb: 'off';
+  orderer: 'incident';
+}
 
-/** By an order, and not by a fencing. */
-export type SwitchWish = Exclude<PowerWish, { verb: 'off' }>;
+/** By an order, and not by a fencing. `level`: the one that is switched on where the log knows of no `off`. */
+export type SwitchWish = { node: string; level: number } & (
+  { verb: 'on'; orderer: 'system' } | { verb: PowerOrder['action']; orderer: 'operator'; order: PowerOrder }
+);
+
+/**
+ * What a node's record wants of its power now, and by whom it is ordered. `off` is a fencing, by a verdict or by hand,
+ * and goes on until it is proven. `on` by the system follows a recovery, and by an operator is an order, as is `soft`.
+ *
+ * A cycle is two of them one after the other: the fencing, and the order `on` that waits in its record until what ran
+ * there is recovered.
+ */
+export type PowerWish = FenceWish | SwitchWish;
+
+/** All of its record that a decision on a node's power goes by: what is ordered, if anything, and the log of its BMC. */
+export interface NodePower {
+  log: CommandLog;
+  wish: PowerWish | undefined;
+}
+
+export const powerOf = (i: IncidentRecord): NodePower => ({ log: commandLogOf(i), wish: powerWish(i) });
 
 /** An incident whose node is wanted on again after its recovery. */
 const wantsPowerOn = (i: Pick<IncidentRecord, 'phase' | 'powerOn' | 'proof'>): boolean =>
@@ -26,19 +39,26 @@ const wantsPowerOn = (i: Pick<IncidentRecord, 'phase' | 'powerOn' | 'proof'>): b
 
 /** Undefined: there is nothing to be done with its power. Off comes first, and an order last. */
 export function powerWish(i: IncidentRecord): PowerWish | undefined {
-  if (i.phase === 'fencing') return { verb: 'off', orderer: 'incident' };
-  if (wantsPowerOn(i)) return { verb: 'on', orderer: 'system' };
+  const { node, attempt, devices } = i;
+  if (i.phase === 'fencing')
+    return { verb: 'off', orderer: 'incident', level: i.level, attempt, ...(devices !== undefined && { devices }) };
+  const level = provenLevel(i);
+  if (wantsPowerOn(i)) return { verb: 'on', orderer: 'system', node, level };
   if (i.order === undefined || !isOrderDue(i)) return undefined;
-  return { verb: i.order.action, orderer: 'operator', order: i.order };
+  return { verb: i.order.action, orderer: 'operator', order: i.order, node, level };
 }
 
-/** Switched on again: whatever this incident switched off; where it found the node off, the level that proved it. */
+/** The level that proved its off. */
+export const provenLevel = (i: Pick<IncidentRecord, 'proof'>): number => i.proof?.level ?? 0;
+
+/** Switched on again: whatever was switched off; where the node was found off, the level that proved it. */
 export function powerOnDevices(
-  i: Pick<IncidentRecord, 'commands' | 'devicesAfter' | 'proof'>,
+  log: CommandLog,
+  level: number,
   levels: readonly (readonly PowerDevice[])[],
 ): PowerDevice[] {
-  const ordered = levels.flat().filter((d) => latestOff(i, d.id) !== undefined);
-  return ordered.length > 0 ? ordered : [...(levels[i.proof?.level ?? 0] ?? [])];
+  const ordered = levels.flat().filter((d) => latestOff(log, d.id) !== undefined);
+  return ordered.length > 0 ? ordered : [...(levels[level] ?? [])];
 }
 
 /** The system is asked by one device: the first. */
@@ -47,9 +67,10 @@ export const softDevices = (levels: readonly (readonly PowerDevice[])[]): PowerD
 
 /**
  * The devices that are next, as far as their drivers are concerned: of the present level, of the one that the next
- * attempt begins with, or those that are switched on. A `soft` counts as these, too, though it goes to the first device alone.
+ * attempt begins with, or those that are switched on. A `soft` counts as these, too, though it goes to the first device
+ * alone.
  */
 export function nextDevices(i: IncidentRecord, levels: readonly (readonly PowerDevice[])[]): readonly PowerDevice[] {
   if (i.phase === 'fencing') return levels[i.level] ?? [];
-  return i.phase === 'failed' ? (levels[firstLevel(i)] ?? []) : powerOnDevices(i, levels);
+  return i.phase === 'failed' ? (levels[firstLevel(i)] ?? []) : powerOnDevices(i, provenLevel(i), levels);
 }

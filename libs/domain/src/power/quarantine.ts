@@ -1,4 +1,10 @@
-import { FencingNumbers, POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand } from '#contracts';
+import {
+  FencingNumbers,
+  POWER_QUARANTINE_MS,
+  type CommandLog,
+  type IncidentRecord,
+  type PowerCommand,
+} from '#contracts';
 
 /*
  * The quarantine after a power-off (W in the design): a command may be carried out so much later than it was given, so
@@ -6,11 +12,11 @@ import { FencingNumbers, POWER_QUARANTINE_MS, type IncidentRecord, type PowerCom
  * sets it up anew. It is counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
  */
 
-type Commanded = Pick<IncidentRecord, 'id' | 'commands'>;
+/** Commands are numbered within one incident, or within the orders to a node without one. */
+type Commanded = CommandLog & Pick<IncidentRecord, 'id'>;
 
 /** The last `off` that was ordered of any device, whatever came of it. */
-export const lastOff = (i: Pick<IncidentRecord, 'commands'>): PowerCommand | undefined =>
-  i.commands.findLast((c) => c.verb === 'off');
+export const lastOff = (log: CommandLog): PowerCommand | undefined => log.commands.findLast((c) => c.verb === 'off');
 
 /**
  * The last `off` as it stands in the record, as a key for the asker's clock: an entry without an end may still be
@@ -31,8 +37,8 @@ export const quarantineOver = (i: Commanded, seen: { see(key: string): number })
   quarantineLeftMs(i, seen) === 0;
 
 /** For a person who stands at the machine: do not power it on before this wall-clock time. Undefined: no command was given. */
-export function doNotPowerOnBefore(i: Pick<IncidentRecord, 'commands'>): number | undefined {
-  const off = lastOff(i);
+export function doNotPowerOnBefore(log: CommandLog): number | undefined {
+  const off = lastOff(log);
   if (off === undefined) return undefined;
   return (off.endedAt ?? off.at + FencingNumbers.commandLimit) + POWER_QUARANTINE_MS;
 }

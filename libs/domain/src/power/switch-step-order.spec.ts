@@ -12,6 +12,7 @@ import {
 import { isOrderDue } from '../incident/order.js';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
+import { powerOf } from './power-wish.js';
 import type { SwitchMemory } from './switch-step.js';
 import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
@@ -62,7 +63,7 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decideOrder = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
+  nextPowerStep(powerOf(i), of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const given = (verb: 'on' | 'soft' | 'status' | 'identify'): object => ({
   do: 'command',
   commands: [{ device: bmc, verb }],

@@ -8,6 +8,7 @@ import {
 } from '#contracts';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
+import { powerOf } from './power-wish.js';
 import { offMark } from './quarantine.js';
 import type { SwitchMemory } from './switch-step.js';
 
@@ -56,7 +57,7 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   at,
 });
 const decidePowerOn = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
-  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
+  nextPowerStep(powerOf(i), of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const levels = [[bmc], [pdu]];
 const W = POWER_QUARANTINE_MS;
 

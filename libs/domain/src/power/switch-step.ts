@@ -3,7 +3,7 @@ import {
   identityBasis,
   identityStanding,
   POWER_QUARANTINE_MS,
-  type IncidentRecord,
+  type CommandLog,
   type PowerCommand,
   type PowerDevice,
 } from '#contracts';
@@ -73,32 +73,33 @@ const IDENTIFY_AGAIN_MS = 5_000;
 const NO_DEVICE = 'The node has no power device.';
 
 /**
- * The next step of switching a node on, or of asking its system to shut down. Pure. Nothing is switched on before the quarantine has passed
- * on this process's own clock: an `off` may be carried out so much later than it was given, and would then take down a
- * node that has just come back. A node that has booted since it was to be shut down is left alone.
+ * The next step of switching a node on, or of asking its system to shut down. Pure. Nothing is switched on before the
+ * quarantine has passed on this process's own clock: an `off` may be carried out so much later than it was given, and
+ * would then take down a node that has just come back. A node that has booted since it was to be shut down is left
+ * alone.
  *
- * A device that was proven to be the node's own by what it says of itself is given nothing, and what it reads counts for nothing,
- * unless it has said so again shortly before.
+ * A device that was proven to be the node's own by what it says of itself is given nothing, and what it reads counts
+ * for nothing, unless it has said so again shortly before.
  */
 export function decideSwitch(
-  i: IncidentRecord,
   wish: SwitchWish,
+  log: CommandLog,
   levels: readonly (readonly PowerDevice[])[],
   m: SwitchMemory,
   now: number,
 ): SwitchStep {
   const rule = rules[wish.orderer];
-  const devices = wish.verb === 'soft' ? softDevices(levels) : powerOnDevices(i, levels);
+  const devices = wish.verb === 'soft' ? softDevices(levels) : powerOnDevices(log, wish.level, levels);
   const over = rule.onHold === 'give-up' ? (m.hold ?? refusal(wish, devices, m)) : undefined;
   // A command under way is waited for: how it ended belongs into the record.
   if (over !== undefined)
     return m.busy.length > 0 ? { do: 'wait', untilMs: now + POLL_MS } : { do: 'done', ok: false, detail: over };
-  const isQuarantined = wish.verb === 'on' && (rule.quarantine === 'always' || lastOff(i) !== undefined);
+  const isQuarantined = wish.verb === 'on' && (rule.quarantine === 'always' || lastOff(log) !== undefined);
   const quietUntil = m.quietSinceMs + POWER_QUARANTINE_MS;
   if (isQuarantined && now < quietUntil) return { do: 'wait', untilMs: quietUntil };
   if (devices.length === 0) return { do: 'done', ok: false, detail: NO_DEVICE };
 
-  const plans = devices.map((d) => planDevice(i, wish, d, m, now));
+  const plans = devices.map((d) => planDevice(wish, log, d, m, now));
   if (plans.every((p) => p.do === 'reached'))
     return { do: 'done', ok: true, detail: wish.verb === 'soft' ? 'The system was asked to shut down.' : rule.reached };
   const failed = plans.find((p) => p.do === 'failed');
@@ -128,13 +129,13 @@ type Plan =
   | { do: 'wait'; untilMs: number }
   | { do: 'failed'; detail: string };
 
-function planDevice(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory, now: number): Plan {
+function planDevice(wish: SwitchWish, log: CommandLog, device: PowerDevice, m: SwitchMemory, now: number): Plan {
   if (m.busy.includes(device.id)) return { do: 'busy' };
-  const owner = switchOwner(i, wish, device, m);
-  const toLook = `See muster node power-device test ${i.node}.`;
+  const owner = switchOwner(wish, log, device, m);
+  const toLook = `See muster node power-device test ${wish.node}.`;
   if (owner.is === 'other') return { do: 'failed', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}. ${toLook}` };
   const counting = { ...m, reads: m.reads.filter((r) => standsFor(owner, r.startedMs)) };
-  const plan = wish.verb === 'soft' ? planSoft(i, wish, device) : planOn(i, wish, device, counting, now);
+  const plan = wish.verb === 'soft' ? planSoft(wish, log, device) : planOn(wish, log, device, counting, now);
   if (plan.do !== 'command' || standsFor(owner, now)) return plan;
   // It is not given now anyway: to ask over and over meanwhile helps nobody.
   if (m.hold !== undefined && !changesNothing(plan.verb)) return plan;
@@ -142,17 +143,17 @@ function planDevice(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m:
 }
 
 /**
- * Whose is a device that an order comes to? The second half of a cycle or a drill switches on what the first has switched off: also where the first has shown that
- * it is another machine's, which is off by mistake then.
+ * Whose is a device that an order comes to? The second half of a cycle or a drill switches on what the first has
+ * switched off: also where the first has shown that it is another machine's, which is off by mistake then.
  */
 export function switchOwner(
-  i: IncidentRecord,
   wish: SwitchWish,
+  log: CommandLog,
   device: PowerDevice,
   m: Pick<SwitchMemory, 'identified' | 'identities'>,
 ): DeviceOwner {
   const ordered = wish.orderer === 'operator' && wish.verb === 'on' ? wish.order.after : Infinity;
-  const isUndone = (latestOff(i, device.id)?.command.n ?? 0) > ordered;
+  const isUndone = (latestOff(log, device.id)?.command.n ?? 0) > ordered;
   if (isUndone && identityStanding(m.identified, device) === 'mismatch') return { is: 'unproven' };
   return deviceOwner(m.identified, device, m.identities);
 }
@@ -173,23 +174,23 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, 
 }
 
 /** Commands to the device that belong to the wish: of an order those after it, of a power-on those after the last `off`. */
-function givenTo(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): PowerCommand[] {
+function givenTo(wish: SwitchWish, { commands }: CommandLog, device: PowerDevice): PowerCommand[] {
   const isOf = (c: PowerCommand): boolean => c.verb === wish.verb && c.device === device.id;
-  if (wish.orderer === 'operator') return i.commands.filter((c) => c.n > wish.order.after && isOf(c));
-  return i.commands.slice(i.commands.findLastIndex((c) => c.verb === 'off') + 1).filter(isOf);
+  if (wish.orderer === 'operator') return commands.filter((c) => c.n > wish.order.after && isOf(c));
+  return commands.slice(commands.findLastIndex((c) => c.verb === 'off') + 1).filter(isOf);
 }
 
-function planSoft(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): Plan {
-  const given = givenTo(i, wish, device);
+function planSoft(wish: SwitchWish, log: CommandLog, device: PowerDevice): Plan {
+  const given = givenTo(wish, log, device);
   const last = given.at(-1);
   if (last?.result?.ok === true) return { do: 'reached' };
   if (given.length < MOST_TRIES) return { do: 'command', device, verb: 'soft' };
   return { do: 'failed', detail: `${device.id} did not take it: ${last?.result?.code ?? 'no answer'}.` };
 }
 
-function planOn(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory, now: number): Plan {
+function planOn(wish: SwitchWish, log: CommandLog, device: PowerDevice, m: SwitchMemory, now: number): Plan {
   const rule = rules[wish.orderer];
-  const given = givenTo(i, wish, device);
+  const given = givenTo(wish, log, device);
   if (given.length === 0 && !rule.readsFirst) return { do: 'command', device, verb: 'on' };
   const endedMs = m.endedMs[device.id] ?? -Infinity;
   const reads = m.reads.filter((r) => r.device === device.id && r.startedMs >= endedMs);

@@ -22,11 +22,11 @@ export interface IdentityRead {
 }
 
 /**
- * What a device said of itself stands behind a command, or a read, that begins at most this much later than it was asked, ms.
- * Inventory asks the devices of a silent node this often, so what it has read before the order counts; and a BMC that takes
- * 5 s for each command can be asked who it is, read and switched off in this time. Within it an address becomes another
- * machine's only where somebody moves cables, or changes addresses, in the very moment in which the node dies: the BMC must
- * then have its link and its address again, which takes most of them longer.
+ * What a device said of itself stands behind a command, or a read, that begins at most this much later than it was
+ * asked, ms. Inventory asks the devices of a silent node this often, so what it has read before the order counts; and a
+ * BMC that takes 5 s for each command can be asked who it is, read and switched off in this time. Within it an address
+ * becomes another machine's only where somebody moves cables, or changes addresses, in the very moment in which the
+ * node dies: the BMC must then have its link and its address again, which takes most of them longer.
  */
 export const IDENTITY_FRESH_MS = 15_000;
 

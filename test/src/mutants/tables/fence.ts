@@ -374,7 +374,7 @@ export const fence: readonly Mutant[] = [
     name: 'what was read of other devices proves that these are off',
     file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',
-    operation: { replace: 'i.devices !== devicesMark(levels)', with: 'false' },
+    operation: { replace: 'wish.devices !== devicesMark(levels)', with: 'false' },
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
