@@ -42,7 +42,7 @@ describe('a fencer of an earlier version beside this inventory', () => {
 
   it.each([
     ['says nothing of what it reads', {}],
-    ['reads no power records', { reads: READS.sealed }],
+    ['reads no power records, and so may not ask a device who it is,', { reads: READS.sealed }],
   ])('is refused by name when it %s and asks for its leave, which one of this version gets', async (_which, says) => {
     await fleet.bus.bucket('workers').create(workerKey(old), { ...old, ...says });
     await fleet.die('n-4');

@@ -15,7 +15,8 @@ export const SEALED_SCHEMA = 2;
 
 /**
  * What a program reads of what this version stores, by number: 2 what is sealed, 3 power records as well. Absent where
- * it is told: of a version of before both.
+ * it is told: of a version of before both. A fencer that says 3 asks a proven device who it is before its `off`, as one of
+ * before may not: by this number inventory tells whom to let power anything off.
  */
 export const READS = { sealed: 2, powerRecords: 3 } as const;
 

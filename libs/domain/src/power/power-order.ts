@@ -90,7 +90,9 @@ export function refusedPower(action: PowerAction, f: PowerFacts, level = 0): Mus
 function devicesOf(action: PowerAction, f: PowerFacts, level: number): readonly PowerDevice[] {
   const levels = f.node.powerLevels;
   if (action === 'soft') return softDevices(levels);
-  return action === 'on' ? powerOnDevices(f.incident ?? { commands: [] }, provenLevel(f.incident ?? {}), levels) : levels.slice(level).flat();
+  return action === 'on'
+    ? powerOnDevices(f.incident ?? { commands: [] }, provenLevel(f.incident ?? {}), levels)
+    : levels.slice(level).flat();
 }
 
 function foreignText(action: PowerAction, node: NodeRecord, foreign: readonly PowerDevice[]): string {
