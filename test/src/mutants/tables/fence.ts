@@ -732,7 +732,7 @@ export const fence: readonly Mutant[] = [
     name: 'the word of a device that has aged while its off waited for the BMC is enough',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.order',
-    operation: { drop: 'if (!standsFor(ownerOf(c.device, i, wish, node, attempt), this.clock.monotonicMs())) return' },
+    operation: { drop: 'if (!standsFor(ownerOf(c.device, wish, i, node, attempt), this.clock.monotonicMs())) return' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
@@ -819,14 +819,14 @@ export const fence: readonly Mutant[] = [
     name: 'a device that is known as another machine’s gets any order on that comes after a cycle',
     file: 'libs/domain/src/power/switch-step.ts',
     symbol: 'switchOwner',
-    operation: { replace: '(latestOff(i, device.id)?.command.n ?? 0) > ordered', with: 'ordered < Infinity' },
+    operation: { replace: '(latestOff(log, device.id)?.command.n ?? 0) > ordered', with: 'ordered < Infinity' },
     specs: ['libs/domain/src/power/switch-step-order.spec.ts'],
   },
   {
     name: 'a healthy machine that a drill has switched off stays off',
     file: 'libs/domain/src/power/switch-step.ts',
     symbol: 'switchOwner',
-    operation: { replace: '(latestOff(i, device.id)?.command.n ?? 0) > ordered', with: 'ordered < 0' },
+    operation: { replace: '(latestOff(log, device.id)?.command.n ?? 0) > ordered', with: 'ordered < 0' },
     specs: ['libs/domain/src/power/switch-step-order.spec.ts'],
   },
   {
