@@ -207,7 +207,13 @@ describe('the alarms of incidents', () => {
 
     it('say it once where the power-on was given up', () => {
       const i = { ...recovered, powerOn: { wanted: true, requestedAt: 1, done: true, ok: false, detail: 'no' } };
-      expect(codes(i, silent)).toEqual(['power-on-withheld=n-1 warning']);
+      const off = { ...silent, confirmedOff: { at: 1, incident: i.id } };
+      expect(codes(i, off)).toEqual(['power-on-withheld=n-1 warning']);
+    });
+
+    it('say no more that it stays off once it is on again, though nobody judges it yet', () => {
+      const i = { ...recovered, powerOn: { wanted: false, requestedAt: 1, detail: 'It stays off.' } };
+      expect(codes(i, { ...silent, state: 'Unknown' }, false)).toEqual([]);
     });
   });
 

@@ -130,7 +130,9 @@ export function alarmsOf(
     const node = nodeOf(i.node);
     // What an operator has ordered since counts instead, until it has failed.
     const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
-    const isWithheld = i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
+    // Its record says that it is on again also while nobody is judged.
+    const isOff = node?.confirmedOff?.incident === i.id;
+    const isWithheld = isOff && i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
     const boot = bootMissed(i, node);
     // A drill took it off and could not bring it back: nobody else knows that it is off.
     const isLeftOff = i.drill !== undefined && i.order?.ok === false && node?.state !== 'Discovered';

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 141,
   keys: 73,
   lease: 36,
-  recover: 93,
+  recover: 94,
   return: 84,
   secrets: 49,
   services: 20,

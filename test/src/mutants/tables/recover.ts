@@ -674,4 +674,11 @@ export const recover: readonly Mutant[] = [
     operation: { operand: 'workloads.live' },
     specs: ['apps/inventory/src/plan/alarms/dead-work.spec.ts'],
   },
+  {
+    name: 'an alarm says that a node stays off that is on again',
+    file: 'apps/inventory/src/incidents/incident-alarms.ts',
+    symbol: 'alarmsOf',
+    operation: { operand: 'isOff' },
+    specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
+  },
 ];
