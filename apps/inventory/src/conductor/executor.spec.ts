@@ -87,6 +87,35 @@ describe('the executor', () => {
     expect(world.lost).toHaveLength(1);
   });
 
+  it('has run one to its end when that returns, where there was nothing to wait for', async () => {
+    let runs = 0;
+    world.add('a', () => {
+      runs++;
+      // As a change that it brings about itself.
+      world.sut.wakeAll();
+      return undefined;
+    });
+    world.add('fails', () => {
+      throw new Error('odd');
+    });
+    world.add('is late', (run) => {
+      world.term = undefined;
+      run.check();
+      return undefined;
+    });
+    world.sut.wakeAll();
+    expect(runs).toBe(1);
+    expect(world.sut.list()[0]).toMatchObject({ name: 'a', lastMs: 0 });
+    expect(world.sut.list()[0]).not.toHaveProperty('runningMs');
+    await settled();
+    expect(world.sut.failing()).toMatchObject([{ name: 'fails', errors: 1 }]);
+    expect(world.lost).toEqual(['not held']);
+    world.term = 1;
+    await vi.advanceTimersByTimeAsync(10);
+    expect(runs).toBe(2);
+    await world.sut.close();
+  });
+
   it('gives the next term a run of its own', async () => {
     const tokens: number[] = [];
     world.add('a', async (run) => Promise.resolve(void tokens.push(run.token, run.check())));

@@ -1,24 +1,15 @@
 import { MusterError, type Clock, type Random, type TaskView } from '#contracts';
 import type { Bus } from '#bus';
-import { retryDelayMs } from './retry-policy.js';
+import { OneRun, type ConductorRight, type PacedParts } from './one-run.js';
 import { Rounds } from './rounds.js';
 import { Outcomes, TaskRecord } from './task-record.js';
-import type { About, Pace, Source, Task, TaskRun } from './task.js';
-
-/** The right to act as the one conductor. */
-export interface ConductorRight {
-  /** Token of the term in which a run may begin now; undefined: none may. */
-  begin(): number | undefined;
-  /** The token, right before an act. @throws LEASE_LOST */
-  check(): number;
-}
+import type { Reconciler, Source, Task } from './task.js';
 
 interface Entry {
   task: Task;
   record: TaskRecord;
   rounds: Rounds;
-  /** Part that has a pace → monotonic ms from which it is due again, and how often in a row it has failed. */
-  paced: Map<string, { dueAt: number; failures: number }>;
+  paced: PacedParts;
 }
 
 /**
@@ -82,71 +73,44 @@ export class Executor {
     await Promise.all(this.entries.map((e) => e.rounds.close()));
   }
 
-  private async run(entry: Entry): Promise<void> {
-    const { task, record } = entry;
+  /** Most runs find nothing to do, and are over when they return: undefined. */
+  private run({ task, record, paced }: Entry): Promise<void> | undefined {
     const token = this.right.begin();
-    if (token === undefined) return;
-    const check = (): number => {
-      // Lost and won again within one run: what it has read may be older than another conductor's acts.
-      if (this.right.check() !== token)
-        throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this run.');
-      return token;
-    };
+    if (token === undefined) return undefined;
+    const { right, clock, random, log } = this;
     const outcomes = new Outcomes(record.fails);
-    const attempt = async (about: About, act: () => Promise<unknown>): Promise<void> => {
-      try {
-        check();
-        await act();
-        outcomes.add(about);
-      } catch (cause) {
-        const e = MusterError.from(cause);
-        if (e.code === 'LEASE_LOST') throw e;
-        outcomes.add(about, e);
-        this.log.error(
-          { task: task.name, ...about, code: e.code, cause: e.cause },
-          `${task.name} failed: ${e.message}`,
-        );
-      }
-    };
-    const isolated: TaskRun['isolated'] = (about, act) => {
-      const part = attempt(about, act);
-      // Parts are gathered first and awaited together: where the gathering fails, nobody awaits this one.
-      part.catch(() => undefined);
-      return part;
-    };
-    const now = this.clock.monotonicMs();
-    const every: TaskRun['every'] = (part, pace, act) => this.every(entry, now, outcomes, part, pace, act);
+    const run = new OneRun(token, clock.monotonicMs(), { task: task.name, right, random, log, outcomes, paced });
     record.begun(token);
+    const done = begun(task.reconciler, run);
+    if (done !== undefined) return this.rest(done, run, { task: task.name, record, outcomes });
+    outcomes.add({});
+    record.ended(outcomes);
+    return undefined;
+  }
+
+  private async rest(
+    done: Promise<void>,
+    run: OneRun,
+    { task, record, outcomes }: { task: string; record: TaskRecord; outcomes: Outcomes },
+  ): Promise<void> {
     try {
-      await attempt({}, () => task.reconciler.reconcile({ token, now, check, isolated, every }));
+      await done;
+      outcomes.add({});
     } catch (cause) {
-      const { code, message } = MusterError.from(cause);
-      this.log.debug({ task: task.name, code }, message);
+      const e = MusterError.from(cause);
+      if (e.code === 'LEASE_LOST') this.log.debug({ task, code: e.code }, e.message);
+      else run.failed({}, e);
     } finally {
       record.ended(outcomes);
     }
   }
+}
 
-  private async every(
-    { paced }: Entry,
-    now: number,
-    outcomes: Outcomes,
-    part: string,
-    { everyMs, retry = { firstMs: everyMs } }: Pace,
-    act: () => Promise<unknown>,
-  ): Promise<void> {
-    const { dueAt = -Infinity, failures = 0 } = paced.get(part) ?? {};
-    if (now < dueAt) return;
-    try {
-      await act();
-      paced.set(part, { dueAt: now + everyMs, failures: 0 });
-      outcomes.add({ part });
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      const wait = retryDelayMs(retry, failures + 1, e, this.random.number());
-      paced.set(part, { dueAt: now + wait, failures: failures + 1 });
-      if (e.code !== 'LEASE_LOST') outcomes.add({ part }, e);
-      throw e;
-    }
+function begun(reconciler: Reconciler, run: OneRun): Promise<void> | undefined {
+  try {
+    run.check();
+    return reconciler.reconcile(run);
+  } catch (cause) {
+    return Promise.reject(MusterError.from(cause));
   }
 }

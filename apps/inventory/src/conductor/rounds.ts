@@ -5,7 +5,8 @@ const GAP_MS = 10;
 
 /** Runs one thing again and again, never twice at once: wakes that come while it runs make exactly one more run. */
 export class Rounds {
-  private running: Promise<void> | undefined;
+  /** `true`: it has begun, and has not yet said whether it is to be waited for. */
+  private running: Promise<void> | true | undefined;
   /** Woken within the gap: it runs at its end. */
   private due: Timer | undefined;
   private again = false;
@@ -13,9 +14,9 @@ export class Rounds {
   /** Monotonic ms of the latest start. */
   private begunAt = -Infinity;
 
-  /** @param run must not reject: it deals with its own failures */
+  /** @param run must not reject: it deals with its own failures. Undefined: it is over */
   constructor(
-    private readonly run: () => Promise<void>,
+    private readonly run: () => Promise<void> | undefined,
     private readonly clock: Clock,
   ) {}
 
@@ -43,15 +44,18 @@ export class Rounds {
   private begin(): void {
     this.again = false;
     this.begunAt = this.clock.monotonicMs();
-    this.running = this.runOnce();
+    this.running = true;
+    let run: Promise<void> | undefined;
+    try {
+      run = this.run();
+    } finally {
+      if (run === undefined) this.end();
+    }
+    if (run !== undefined) this.running = run.finally(() => this.end());
   }
 
-  private async runOnce(): Promise<void> {
-    try {
-      await this.run();
-    } finally {
-      this.running = undefined;
-      if (this.again) this.wake();
-    }
+  private end(): void {
+    this.running = undefined;
+    if (this.again) this.wake();
   }
 }

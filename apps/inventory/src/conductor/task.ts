@@ -43,9 +43,9 @@ export interface TaskRun {
   isolated(about: About, act: () => Promise<unknown>): Promise<void>;
   /**
    * Does it where it was last begun `everyMs` ago or longer, also in another term of this process, and where a failure
-   * has waited its time. What it throws is thrown.
+   * has waited its time. What it throws is thrown. Undefined: it was not due.
    */
-  every(part: string, pace: Pace, act: () => Promise<unknown>): Promise<void>;
+  every(part: string, pace: Pace, act: () => Promise<unknown> | undefined): Promise<void> | undefined;
 }
 
 /** How often a part of a task is done at most, however often the task is woken. */
@@ -61,7 +61,8 @@ export interface Pace {
  * looks at all of its records each run, so that a crash at any moment, or a lost wake-up, costs one period.
  */
 export interface Reconciler {
-  reconcile(run: TaskRun): Promise<void>;
+  /** Undefined: there was nothing to wait for, as most often where nothing is to be done. */
+  reconcile(run: TaskRun): Promise<void> | undefined;
 }
 
 /** How often a task runs that nothing wakes, ms. */

@@ -40,6 +40,15 @@ describe('a plan that is carried out', () => {
     expect(states(store)).toEqual(['Unknown']);
   });
 
+  it('is over at once where nothing is to be done', () => {
+    const store = new MemoryStore();
+    const isolated: TaskRun['isolated'] = async (_about, act) => void (await act());
+    const run: TaskRun = { token: 1, now: 0, check: () => 1, isolated, every: () => undefined };
+    const sut = planExecutor(store);
+    expect(sut.drive(wanted()).reconcile(run)).toBeUndefined();
+    expect(sut.drive({ ...wanted(), asks: () => undefined }).reconcile(run)).toBeUndefined();
+  });
+
   it('goes on with the others where one of it fails', async () => {
     const store = storeOf('n-1', 'n-2');
     const failed: object[] = [];

@@ -3,7 +3,7 @@ import { AgeBook } from '../ages/age-book.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import type { Concern } from '../plan/concern.js';
 import { agesIn, keepAges, type Ages } from '../snapshot/ages.js';
-import type { Fleet } from '../snapshot/fleet.js';
+import type { Fleet, Reading } from '../snapshot/fleet.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -34,22 +34,32 @@ export class PlanExecutor {
     return { fleet: this.fleets.now(), ages: agesIn<C>(this.bookOf(concern)) };
   }
 
-  private async round<C extends string>(run: TaskRun, concern: Concern<C>): Promise<void> {
-    const first = this.fleets.now(undefined, run.token);
-    if (concern.isKnown?.(first) === false) return;
-    const fleet = concern.asks === undefined ? first : await this.fleets.read(concern.asks(first), run.token);
+  /** Undefined: nothing is to be done. */
+  private round<C extends string>(run: TaskRun, concern: Concern<C>): Promise<void> | undefined {
+    const fleet = this.fleets.now(undefined, run.token);
+    if (concern.isKnown?.(fleet) === false) return undefined;
+    const asked = concern.asks?.(fleet);
+    return asked === undefined ? this.act(run, concern, fleet) : this.askAndAct(run, concern, asked);
+  }
+
+  private async askAndAct<C extends string>(run: TaskRun, concern: Concern<C>, asked: Reading): Promise<void> {
+    const fleet = await this.fleets.read(asked, run.token);
     if (concern.isKnown?.(fleet) === false) return;
+    await this.act(run, concern, fleet);
+  }
+
+  private act<C extends string>(run: TaskRun, concern: Concern<C>, fleet: Fleet): Promise<void> | undefined {
     const book = this.bookOf(concern);
     const ages = agesIn<C>(book);
     if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet, ages));
-    await inParallel(concern.plan(fleet, ages), (intent) =>
-      run.isolated(intent.about, () => this.writer.carryOut(intent, run)),
-    );
+    const intents = concern.plan(fleet, ages);
+    if (intents.length === 0) return undefined;
+    return inParallel(intents, (intent) => run.isolated(intent.about, () => this.writer.carryOut(intent, run)));
   }
 
   private bookOf(concern: unknown): AgeBook {
-    const book = this.books.get(concern) ?? new AgeBook(this.store.clock);
-    this.books.set(concern, book);
+    let book = this.books.get(concern);
+    if (book === undefined) this.books.set(concern, (book = new AgeBook(this.store.clock)));
     return book;
   }
 }

@@ -13,8 +13,8 @@ export interface Concern<C extends string = never> {
   readonly pace?: Pace;
   /** Whether enough is known to plan at all; if not, nothing is done, and every age goes on. @default it is */
   isKnown?(fleet: Fleet): boolean;
-  /** What no view shows, and has to be read before it is planned. @default nothing */
-  asks?(fleet: Fleet): Reading;
+  /** What no view shows, and has to be read before it is planned; undefined: as of now nothing. @default nothing */
+  asks?(fleet: Fleet): Reading | undefined;
   /**
    * What holds as of now. @default nothing
    * @param ages as they were before this look

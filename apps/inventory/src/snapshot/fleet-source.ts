@@ -17,6 +17,8 @@ const NO_ANSWERS: Answers = { leases: new Map() };
 export class FleetSource {
   /** Of each view the records that were made of it last: they are the same until it changes. */
   private readonly made = new WeakMap<object, Records<unknown>>();
+  /** The last that nothing was asked for: of one moment there is one, and what was made of it is made once. */
+  private last: Fleet | undefined;
 
   constructor(
     private readonly store: InventoryStore,
@@ -34,7 +36,7 @@ export class FleetSource {
     const { store } = this;
     const settings = store.clusterSettings;
     const { gap } = store;
-    return {
+    const fleet: Fleet = {
       nodes: this.of(store.nodes),
       incidents: this.of(store.incidents),
       jobs: this.of(store.jobs),
@@ -55,6 +57,9 @@ export class FleetSource {
       term,
       answers,
     };
+    if (answers !== NO_ANSWERS) return fleet;
+    if (this.last === undefined || !isSame(this.last, fleet)) this.last = fleet;
+    return this.last;
   }
 
   /**
@@ -110,6 +115,13 @@ export class FleetSource {
     this.made.set(view, made);
     return made;
   }
+}
+
+/** Made of the same records, at the same moment. */
+function isSame({ detector, workers, ...rest }: Fleet, b: Fleet): boolean {
+  const isSaid = (Object.keys(detector) as (keyof DetectorNow)[]).every((k) => Object.is(detector[k], b.detector[k]));
+  const isOffered = workers?.length === b.workers?.length && (workers ?? []).every((w, i) => w === b.workers?.[i]);
+  return isSaid && isOffered && (Object.keys(rest) as (keyof typeof rest)[]).every((k) => Object.is(rest[k], b[k]));
 }
 
 async function each<T>(

@@ -1,6 +1,7 @@
 import { RESERVATIONS_KEY } from '#contracts';
 import { lostJob, orphanHolds, type OrphanHold } from '../../operations/orphan-holds.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
 import type { Intent } from '../intent.js';
 
@@ -11,10 +12,10 @@ import type { Intent } from '../intent.js';
 export const ORPHANED_MS = 30_000;
 
 const leaseOf = (job: string): string => `job.${job}`;
-const orphansOf = ({ jobs, reservations }: Fleet): OrphanHold[] => {
+const orphansOf = perFleet(({ jobs, reservations }): OrphanHold[] => {
   const held = reservations.get(RESERVATIONS_KEY)?.value;
   return held === undefined ? [] : orphanHolds(held, (job) => jobs.has(job));
-};
+});
 /** Moves on with each renewal: a worker that has not noticed may still be at work. */
 const keyOf = (job: string, { answers }: Fleet): OrphanCondition => `${job}/${answers.leases.get(leaseOf(job)) ?? 0}`;
 
@@ -24,7 +25,10 @@ type OrphanCondition = `${string}/${number}`;
 /** Ends jobs of which only the hold on their nodes is left: nobody else would ever free them. */
 export const orphanHoldsEnd: Concern<OrphanCondition> = {
   isKnown: ({ jobs, reservations }) => jobs.live && reservations.live,
-  asks: (fleet) => ({ leases: orphansOf(fleet).map((o) => leaseOf(o.job)) }),
+  asks: (fleet) => {
+    const orphans = orphansOf(fleet);
+    return orphans.length === 0 ? undefined : { leases: orphans.map((o) => leaseOf(o.job)) };
+  },
   conditions: (fleet) => ({ holds: orphansOf(fleet).map((o) => keyOf(o.job, fleet)) }),
   plan: (fleet, ages) =>
     orphansOf(fleet)
