@@ -668,6 +668,65 @@ describe('a device that was proven to be its node’s own', () => {
     expect(play([[device('bmc')]], { bmc: slow }, told).atMs).toBeLessThan(13_000);
   });
 
+  const slowBmc = (takesMs: number, o: Partial<Behaviour> = {}): Behaviour => ({
+    read: (_n, real) => ({ power: real, takesMs }),
+    off: () => ({ ok: true, takesMs, offAfterMs: 0 }),
+    who: () => ({ seen: { guid: GUID }, takesMs }),
+    ...o,
+  });
+
+  it.each([
+    // Its word is older than 15 s when the off is read back, and is asked for again.
+    [5_000, [[device('bmc')]], 2],
+    [3_000, [[device('bmc')], [device('pdu')]], 1],
+  ])(
+    'a BMC that needs %d ms for each command is proven off in its level, which the asking prolongs',
+    (takesMs, levels, asked) => {
+      const o = play(levels, { bmc: slowBmc(takesMs), pdu: obedient }, { identified: proven('bmc') });
+      expect(o).toMatchObject({ end: 'fenced', levels: 1, offs: { bmc: 1 }, identities: { length: asked } });
+      expect(o.reads.map((r) => r.power)).toEqual(['on', 'off', 'off']);
+    },
+  );
+
+  it('prolongs its level by no more than two commands, and the next level has its own time all the same', () => {
+    const stuck = { off: () => ({ ok: true, takesMs: 5_500 }) };
+    const most = 2 * FencingNumbers.commandLimit;
+    const alone = play([[device('bmc')]], { bmc: slowBmc(5_500, stuck) }, { identified: proven('bmc') });
+    expect(alone).toMatchObject({ end: 'failed', identities: { length: 2 }, atMs: FencingNumbers.allLevels + most });
+    const late = { ...obedient, off: () => ({ ok: true, takesMs: 80, offAfterMs: 7_000 }) };
+    const levels = [[device('bmc')], [device('pdu')]];
+    const two = play(levels, { bmc: slowBmc(5_500, stuck), pdu: late }, { identified: proven('bmc') });
+    expect(two).toMatchObject({ end: 'fenced', levels: 2, offs: { pdu: 1 } });
+    expect(two.atMs).toBeGreaterThan(FencingNumbers.firstLevel + 7_000);
+    expect(two.atMs).toBeLessThan(FencingNumbers.allLevels + most);
+  });
+
+  it('prolongs nothing where it is quick, does not say who it is, or was asked before', () => {
+    const stuck = { off: () => ({ ok: true, takesMs: 80 }) };
+    const identified = proven('bmc');
+    const quick = play([[device('bmc')]], { bmc: { ...obedient, ...stuck } }, { identified });
+    expect(quick.end).toBe('failed');
+    expect(quick.atMs).toBeLessThan(FencingNumbers.allLevels + 200);
+    const who: Who = () => ({ seen: {}, takesMs: 5_000 });
+    const silent = play([[device('bmc')]], { bmc: { ...obedient, who } }, { identified });
+    expect(silent).toMatchObject({ end: 'failed', atMs: FencingNumbers.allLevels });
+    const told = { identified, identities: [wasRead(-1_000)] };
+    const spared = play([[device('bmc')]], { bmc: slowBmc(3_300) }, told);
+    expect(spared).toMatchObject({ end: 'fenced', identities: { length: 1 } });
+    expect(spared.atMs).toBeLessThan(FencingNumbers.allLevels);
+  });
+
+  // Several devices of a level are asked at once: that takes as long as the slowest.
+  it('prolongs a level of two devices as one', () => {
+    const stuck = { off: () => ({ ok: true, takesMs: 80 }), who: slowBmc(2_000).who! };
+    const world = { bmc: { ...obedient, ...stuck }, psu: { ...obedient, ...stuck } };
+    const o = play([[device('bmc'), device('psu')]], world, { identified: proven('bmc', 'psu') });
+    expect(o.end).toBe('failed');
+    // Each is asked twice, as its word has aged.
+    expect(o.atMs).toBeLessThanOrEqual(FencingNumbers.allLevels + 1.2 * 2 * 2_000);
+    expect(o.atMs).toBeGreaterThan(FencingNumbers.allLevels + 2_000);
+  });
+
   const answer = fc.record({
     says: fc.constantFrom<'own' | 'other' | 'nothing' | 'refuses'>('own', 'own', 'own', 'other', 'nothing', 'refuses'),
     takesMs: fc.integer({ min: 1, max: 7_000 }),

@@ -58,6 +58,12 @@ const MOST_OFFS = 3;
 const OFF_AGAIN_MS = 1_000;
 /** A device that did not say who it is is asked again after this, ms. */
 const IDENTIFY_AGAIN_MS = 1_000;
+/**
+ * What a device took to say who it is prolongs its level, and by this part more for what lies between the commands: the level's
+ * own time is for the off and its reads. By two commands at most: the word of a BMC that takes 5 s for each ages once.
+ */
+const ASKING_SHARE = 1.2;
+const MOST_ASKING_MS = 2 * FencingNumbers.commandLimit;
 /** Several devices: a device that was proven off this long ago is read again, so that all proofs stand together, ms. */
 const PROOF_FRESH_MS = 5_000;
 /** With less time than this left in a level no command is begun, ms. */
@@ -98,7 +104,7 @@ export function decideFence(
   const plans = devices.map((device) => planDevice(wish, log, device, m, now));
   if (plans.every((p) => p.do === 'proven')) return fenced(wish, log, devices);
 
-  const end = Math.max(m.sinceMs, m.onUntilMs ?? -Infinity) + levelEnd(wish.level, levels.length);
+  const end = Math.max(m.sinceMs, m.onUntilMs ?? -Infinity) + levelEnd(wish.level, levels.length) + askingMs(levels, m);
   const hopeless = plans.find((p) => p.do === 'hopeless');
   const over = now >= end;
   if (hopeless !== undefined || over) {
@@ -128,6 +134,23 @@ export function decideFence(
   }
   const times = plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : []));
   return { do: 'wait', untilMs: Math.min(end, ...times) };
+}
+
+/**
+ * How much longer the levels of this attempt last because devices said who they are, ms. One that does not say it prolongs
+ * nothing: the next level is not to wait for it.
+ */
+function askingMs(levels: readonly (readonly PowerDevice[])[], m: FenceMemory): number {
+  const tookMs = (d: PowerDevice): number => {
+    const owner = deviceOwner(m.identified, d, m.identities);
+    const own = m.identities.filter(
+      (r) => r.device === d.id && owner.is === 'own' && owner.readsMs.includes(r.startedMs),
+    );
+    return own.reduce((sum, r) => sum + r.endedMs - r.startedMs, 0);
+  };
+  // Those of one level are asked at once.
+  const all = levels.reduce((sum, level) => sum + Math.max(0, ...level.map(tookMs)), 0);
+  return Math.min(MOST_ASKING_MS, ASKING_SHARE * all);
 }
 
 const edited = { detail: 'Its power devices were edited.', retryInMs: 0 };

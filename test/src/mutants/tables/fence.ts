@@ -713,6 +713,20 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
+    name: 'a BMC that is slow to say who it is is left before its off is proven',
+    file: 'libs/domain/src/power/fence-step.ts',
+    symbol: 'decideFence',
+    operation: { replace: 'askingMs(levels, m)', with: '0' },
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
+  },
+  {
+    name: 'a BMC that is slow to say who it is keeps the next level waiting for ever longer',
+    file: 'libs/domain/src/power/fence-step.ts',
+    symbol: 'askingMs',
+    operation: { replace: 'Math.min(MOST_ASKING_MS, ASKING_SHARE * all)', with: 'ASKING_SHARE * all' },
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
+  },
+  {
     name: 'the off of a device that has not said who it is counts',
     file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',
