@@ -77,7 +77,11 @@ export class GateFactsService implements OnModuleInit {
     o: { cause: 'auto' | 'manual'; degraded?: boolean; incident?: IncidentRecord | undefined },
   ): Promise<GateFacts> {
     const beacon = this.detector.beacon;
-    const open = (await this.store.incidents.bucket.get(node.name))?.value;
+    const [stored, reservedBy] = await Promise.all([
+      this.store.incidents.bucket.get(node.name),
+      this.reservedBy(node.name),
+    ]);
+    const open = stored?.value;
     return {
       cause: o.cause,
       degraded: o.degraded === true || o.incident?.degraded === true,
@@ -92,7 +96,7 @@ export class GateFactsService implements OnModuleInit {
       },
       verdict,
       settings: this.store.settings.view.live ? this.store.clusterSettings : undefined,
-      reservedBy: await this.reservedBy(node.name),
+      reservedBy,
       ownReportAgeMs: this.reports.ageMs(node.name),
       ...withCarried({ hungForMs: this.hungFor(node, verdict), power: this.power.of(node.name) }, o.incident),
       storm: this.storm(),
