@@ -7,7 +7,6 @@ import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
-import { IncidentReconciler } from './execute/incident.reconciler.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RecordsService } from './records/records.service.js';
@@ -21,6 +20,7 @@ import { cordonEnd } from './plan/nodes/cordon-end.js';
 import { deadWork } from './plan/alarms/dead-work.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
+import { incidents } from './plan/incidents/incidents.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
@@ -86,7 +86,7 @@ export const tasks: readonly TaskRow[] = [
   planned('stops', stops, 'critical'),
   planned('start-gates', startGates, 'critical'),
   planned('workloads', starts, 'critical'),
-  row('incidents', IncidentReconciler, 'critical'),
+  planned('incidents', incidents, 'critical'),
   planned('power-orders', powerOrders, 'warning'),
   row('periodic-checks', PeriodicCheckReconciler, 'warning'),
   row('recovery', RecoveryReconciler, 'critical'),

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AgeBook } from '../ages/age-book.js';
+import { AskedBook } from '../ages/asked-book.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import type { Concern } from '../plan/concern.js';
+import { Investigator } from '../incidents/investigator.js';
+import type { Concern, Since } from '../plan/concern.js';
+import type { Intent } from '../plan/intent.js';
 import { agesIn, keepAges, type Ages } from '../snapshot/ages.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
+import type { Inquiry, Investigation } from '../snapshot/investigation.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { IntentWriter } from './intent-writer.js';
@@ -13,11 +17,13 @@ import { IntentWriter } from './intent-writer.js';
 @Injectable()
 export class PlanExecutor {
   private readonly books = new Map<unknown, AgeBook>();
+  private readonly inquired = new Map<unknown, AskedBook>();
 
   constructor(
     private readonly store: InventoryStore,
     private readonly fleets: FleetSource,
     private readonly writer: IntentWriter,
+    private readonly investigator: Investigator,
   ) {}
 
   /** What the conductor's executor runs for it. */
@@ -34,10 +40,25 @@ export class PlanExecutor {
     return { fleet: this.fleets.now(), ages: agesIn<C>(this.bookOf(concern)) };
   }
 
+  /** The same, with what is found out about those that have an incident. Nobody is taken for suspect by it. */
+  async findOut<C extends string>(
+    concern: Concern<C>,
+  ): Promise<{ fleet: Fleet; ages: Ages<C>; found: Investigation[] }> {
+    const { fleet, ages } = this.asOf(concern);
+    const inquiries = concern.inquires?.(fleet, { ages, inquiredMs: () => undefined });
+    const about = inquiries?.about.filter((q) => q.incident !== undefined) ?? [];
+    const found = await Promise.all(about.map((q) => this.investigator.of(q)));
+    return { ...this.asOf(concern), found: found.filter((x) => x !== undefined) };
+  }
+
   /** Undefined: nothing is to be done. */
   private round<C extends string>(run: TaskRun, concern: Concern<C>): Promise<void> | undefined {
-    const fleet = this.fleets.now(undefined, run.token);
-    if (concern.isKnown?.(fleet) === false) return undefined;
+    const first = this.fleets.now(undefined, run.token);
+    if (concern.isKnown?.(first) === false) return undefined;
+    const suspicions = concern.suspects?.(first, this.sinceOf(concern));
+    if (suspicions !== undefined) this.investigator.suspect(suspicions);
+    // What was begun by it shows in a snapshot that is taken after.
+    const fleet = suspicions === undefined ? first : this.fleets.now(undefined, run.token);
     const asked = concern.asks?.(fleet);
     return asked === undefined ? this.act(run, concern, fleet) : this.askAndAct(run, concern, asked);
   }
@@ -52,9 +73,50 @@ export class PlanExecutor {
     const book = this.bookOf(concern);
     const ages = agesIn<C>(book);
     if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet, ages));
+    const inquiries = this.inquiriesOf(concern, fleet);
     const intents = concern.plan(fleet, ages);
-    if (intents.length === 0) return undefined;
-    return inParallel(intents, (intent) => run.isolated(intent.about, () => this.writer.carryOut(intent, run)));
+    if (inquiries.length === 0 && intents.length === 0) return undefined;
+    return this.actOn(run, concern, inquiries, intents);
+  }
+
+  private async actOn<C extends string>(
+    run: TaskRun,
+    concern: Concern<C>,
+    inquiries: readonly Inquiry[],
+    intents: readonly Intent[],
+  ): Promise<void> {
+    const inquired = inquiries.map((inquiry) =>
+      run.isolated({ node: inquiry.node.name }, () => this.inquire(run, concern, inquiry)),
+    );
+    await inParallel(intents, (intent) => run.isolated(intent.about, () => this.writer.carryOut(intent, run)));
+    await Promise.all(inquired);
+  }
+
+  private inquiriesOf<C extends string>(concern: Concern<C>, fleet: Fleet): readonly Inquiry[] {
+    const { about, marks } = concern.inquires?.(fleet, this.sinceOf(concern)) ?? { about: [], marks: [] };
+    if (marks.length > 0) this.askedOf(concern).note(marks);
+    return about;
+  }
+
+  /** One node: it is planned when it is known what it is about, and holds up no other. */
+  private async inquire<C extends string>(run: TaskRun, concern: Concern<C>, inquiry: Inquiry): Promise<void> {
+    const found = await this.investigator.of(inquiry);
+    if (found === undefined) return;
+    const fleet = this.fleets.now(undefined, run.token);
+    const book = this.bookOf(concern);
+    for (const condition of concern.holdsBy?.(found, fleet) ?? []) book.see(condition);
+    for (const intent of concern.found?.(found, fleet, agesIn<C>(book)) ?? []) await this.writer.carryOut(intent, run);
+  }
+
+  private sinceOf<C extends string>(concern: Concern<C>): Since<C> {
+    const asked = this.askedOf(concern);
+    return { ages: agesIn<C>(this.bookOf(concern)), inquiredMs: (mark) => asked.agoMs(mark) };
+  }
+
+  private askedOf(concern: unknown): AskedBook {
+    const book = this.inquired.get(concern) ?? new AskedBook(this.store.clock);
+    this.inquired.set(concern, book);
+    return book;
   }
 
   private bookOf(concern: unknown): AgeBook {

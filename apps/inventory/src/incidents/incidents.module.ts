@@ -9,6 +9,7 @@ import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
 import { IncidentService } from './incident.service.js';
 import { IncidentTeller } from './incident-teller.js';
 import { IncidentsController } from './incidents.controller.js';
+import { Investigator } from './investigator.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
@@ -28,6 +29,7 @@ import { StormsService } from './storms.service.js';
     IncidentAlarmsReconciler,
     IncidentService,
     IncidentTeller,
+    Investigator,
     OperatorOrders,
     PermitService,
     PowerEvidence,
@@ -36,6 +38,6 @@ import { StormsService } from './storms.service.js';
     StormReconciler,
     StormsService,
   ],
-  exports: [GateFactsService, IncidentService, OperatorOrders, PermitService, PowerEvidence],
+  exports: [GateFactsService, IncidentService, Investigator, OperatorOrders, PermitService],
 })
 export class IncidentsModule {}

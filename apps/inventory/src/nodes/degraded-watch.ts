@@ -33,6 +33,13 @@ export class DegradedWatch implements OnApplicationShutdown {
     this.stop();
   }
 
+  /** Whom the policy treats as DOWN now. */
+  treatedAsDown(): ReadonlySet<string> {
+    // Most days nobody is: then nothing is looked at.
+    if (this.lasting.size === 0) return new Set();
+    return new Set([...this.steps()].flatMap(([name, step]) => (step === 'down' ? [name] : [])));
+  }
+
   /** What the policy has done now, by node; nothing while anything that it rests on is not known. */
   steps(): Map<string, DegradedStep> {
     const { nodes, settings, clusterSettings } = this.store;

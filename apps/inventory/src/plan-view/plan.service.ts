@@ -14,8 +14,11 @@ import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
-import { IncidentReconciler } from '../execute/incident.reconciler.js';
+import { PermitService } from '../incidents/permit.service.js';
 import { unknownNode } from '../nodes/node.service.js';
+import { ageIn } from '../plan/incidents/incident-facts.js';
+import { incidentViews } from '../plan/incidents/incident-views.js';
+import { incidents } from '../plan/incidents/incidents.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';
 import { placesFor } from '../plan/workloads/room.js';
@@ -45,7 +48,7 @@ export class PlanService {
     private readonly store: InventoryStore,
     conductor: ConductorService,
     private readonly gates: GateFactsService,
-    private readonly incidents: IncidentReconciler,
+    private readonly permits: PermitService,
     private readonly plans: PlanExecutor,
     private readonly moves: MoveReconciler,
     private readonly collateral: CollateralWatch,
@@ -91,15 +94,20 @@ export class PlanService {
 
   private async facts(): Promise<PlanFacts> {
     const { store } = this;
-    const incidents = await this.incidents.preview();
+    const now = await this.plans.findOut(incidents);
+    const dead = incidentViews(now.fleet, {
+      age: ageIn(now.ages),
+      found: now.found,
+      permit: (i, node) => this.permits.preview(i, node),
+    });
     const workloads = store.workloads.view.entries().map((e) => e.value);
     // What the detector had to be asked for is here: from now on nothing is waited for, and all is of one moment.
-    const dying = new Set(incidents.open.map((p) => p.incident.node));
+    const dying = new Set(dead.open.map((p) => p.incident.node));
     const doomed = workloads.filter((w) => w.desired === 'running' && dying.has(w.assignment?.node ?? ''));
     const places = placesFor(this.plans.asOf(starts).fleet, doomed);
     return {
       fencing: store.clusterSettings.fencing,
-      incidents,
+      incidents: dead,
       dead: doomed.flatMap((w) => {
         const place = places.get(w.name);
         return place === undefined ? [] : [{ workload: w.name, from: w.assignment?.node ?? '', place }];

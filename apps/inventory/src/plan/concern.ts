@@ -1,7 +1,21 @@
 import type { Pace } from '../conductor/task.js';
 import type { Ages, Conditions } from '../snapshot/ages.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
+import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
 import type { Intent } from './intent.js';
+
+/** For how long conditions have held, and how long ago a thing was looked into. */
+export interface Since<C extends string> {
+  readonly ages: Ages<C>;
+  /** Undefined: never, or long ago. */
+  inquiredMs(mark: string): number | undefined;
+}
+
+export interface Inquiries {
+  readonly about: readonly Inquiry[];
+  /** What is looked into now, so that it is not again at once. */
+  readonly marks: readonly string[];
+}
 
 /**
  * One concern of the conductor as pure functions: what is to be done about a fleet of one moment. The same functions are
@@ -21,4 +35,15 @@ export interface Concern<C extends string = never> {
    */
   conditions?(fleet: Fleet, ages: Ages<C>): Conditions<C>;
   plan(fleet: Fleet, ages: Ages<C>): Intent[];
+  /** Who is suspect: whose power devices are asked beside everything else. @default nobody */
+  suspects?(fleet: Fleet, since: Since<C>): Suspicions;
+  /**
+   * What has to be found out about single nodes. Each is planned by itself, as soon as it is known: one about which nobody
+   * answers holds up no other. @default nothing
+   */
+  inquires?(fleet: Fleet, since: Since<C>): Inquiries;
+  /** What holds besides, by what was found out. @default nothing */
+  holdsBy?(found: Investigation, fleet: Fleet): Iterable<C>;
+  /** What is to be done about the node. The fleet is that of the moment when it was known. */
+  found?(found: Investigation, fleet: Fleet, ages: Ages<C>): Intent[];
 }

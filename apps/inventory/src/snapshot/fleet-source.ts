@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
+import { IdentityReads } from '../identity/identity-reads.js';
+import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
@@ -26,6 +28,8 @@ export class FleetSource {
     private readonly starts: StartFactsService,
     private readonly detector: DetectorView,
     private readonly collateral: CollateralWatch,
+    private readonly degraded: DegradedWatch,
+    private readonly identity: IdentityReads,
   ) {}
 
   /**
@@ -53,6 +57,10 @@ export class FleetSource {
       workers: store.workers.stale ? undefined : store.workers.live(),
       live: gap === undefined,
       gap,
+      permits: this.of(store.permits),
+      knowsSettings: store.settings.view.live,
+      treatedAsDown: this.degraded.treatedAsDown(),
+      identity: this.identity.reads(),
       wallMs: store.clock.wallMs(),
       term,
       answers,

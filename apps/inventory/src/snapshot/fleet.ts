@@ -6,12 +6,14 @@ import type {
   IncidentRecord,
   JobRecord,
   NodeRecord,
+  Permits,
   Report,
   Reservations,
   WorkerRecord,
   WorkloadRecord,
 } from '#contracts';
 import type { LastWord } from '#domain/workload/last-word.js';
+import type { IdentityRead } from '../identity/identity-reads.js';
 import type { AgeMs, SightedMs } from './ages.js';
 import type { Records } from './records.js';
 
@@ -42,6 +44,14 @@ export interface Fleet {
   readonly offsAgo: (i: IncidentRecord) => readonly (AgeMs | undefined)[];
   /** Fencers and provisioners that are alive; undefined: not known, as their view has a gap. */
   readonly workers: readonly WorkerRecord[] | undefined;
+  /** As last seen: who gets one is decided in its compare-and-set. */
+  readonly permits: Records<Permits>;
+  /** No gap in the settings. */
+  readonly knowsSettings: boolean;
+  /** Nodes that have stayed DEGRADED for so long that policy treats them as DOWN. */
+  readonly treatedAsDown: ReadonlySet<string>;
+  /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */
+  readonly identity: ReadonlyMap<string, IdentityRead>;
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
   /** Why it is not {@link live}. */

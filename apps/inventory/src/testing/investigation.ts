@@ -1,7 +1,9 @@
 import { defaultStorm, type NodeRecord } from '#contracts';
 import type { GateFacts } from '#domain/incident/gates.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
-import type { IncidentFacts, Investigation } from '../plan/incidents/incident-facts.js';
+import { ageMs } from '../snapshot/ages.js';
+import type { Fleet } from '../snapshot/fleet.js';
+import type { Investigation } from '../snapshot/investigation.js';
 import { fleetSource } from './planned.js';
 import type { MemoryStore } from './memory-store.js';
 import { aVerdict, enforced } from './records.js';
@@ -35,15 +37,13 @@ export const foundDead = (node: NodeRecord, o: Partial<GateFacts> = {}): Investi
     ...o,
   },
   story: 'Power at suspicion: on.',
-  silentNow: () => [],
+  silent: [],
+  askedAgo: ageMs(0),
 });
 
-/** As of now, with nothing known beside what stands in the store. */
-export const incidentFacts = (store: MemoryStore, o: Partial<IncidentFacts> = {}): IncidentFacts => ({
-  fleet: fleetSource(store).now(),
+/** As of now. */
+export const fleetOf = (store: MemoryStore, o: Partial<Fleet> = {}): Fleet => ({
+  ...fleetSource(store).now(),
   knowsSettings: true,
-  treatedAsDown: new Set(),
-  identity: new Map(),
-  permitted: new Set(),
   ...o,
 });

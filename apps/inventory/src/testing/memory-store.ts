@@ -4,14 +4,18 @@ import {
   MusterError,
   RESERVATIONS_KEY,
   type AlarmRecord,
+  type ClusterSettings,
   type IncidentRecord,
   type JobRecord,
   type NodeRecord,
+  type Permits,
   type Reservations,
   type WorkerRecord,
   type WorkloadRecord,
 } from '#contracts';
 import type { ServiceContext } from '#service';
+import type { IdentityReads } from '../identity/identity-reads.js';
+import type { DegradedWatch } from '../nodes/degraded-watch.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -119,6 +123,8 @@ export class MemoryStore {
   readonly alarms = new MemoryTable<AlarmRecord>(this.next);
   readonly reservations = new MemoryTable<Reservations>(this.next);
   readonly leases = new MemoryTable<object>(this.next);
+  readonly permits = new MemoryTable<Permits>(this.next);
+  readonly settings = new MemoryTable<ClusterSettings>(this.next);
   readonly clock = {
     now: 0,
     monotonicMs: (): number => this.clock.now,
@@ -130,8 +136,12 @@ export class MemoryStore {
   readonly detector = new PlayedDetector({ clock: this.clock } as unknown as ServiceContext);
   /** Who offers drivers; `stale`: nobody knows. */
   readonly workers = { stale: false, all: allWorkers, live: (): WorkerRecord[] => this.workers.all };
+  /** Nobody stays DEGRADED here, and nobody is suspect. */
+  readonly degraded = { treatedAsDown: () => new Set<string>() } as unknown as DegradedWatch;
+  readonly identity = { reads: () => new Map() } as unknown as IdentityReads;
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
-  readonly clusterSettings = defaultSettings('spec');
+  /** Its own: a spec may change it. */
+  readonly clusterSettings = structuredClone(defaultSettings('spec'));
   /** Kinds of what was told, in their order. */
   readonly told: string[] = [];
   /** What was logged above debug. */

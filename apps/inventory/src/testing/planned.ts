@@ -4,6 +4,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
+import type { Investigator } from '../incidents/investigator.js';
 import { SettlementWriter } from '../execute/settlement-writer.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import type { PermitService } from '../incidents/permit.service.js';
@@ -21,10 +22,15 @@ import { FleetSource } from '../snapshot/fleet-source.js';
 import type { MemoryStore } from './memory-store.js';
 
 /** Snapshots of a store in memory. */
-export function fleetSource(store: MemoryStore, collateral = collateralWatch(store)): FleetSource {
+export function fleetSource(
+  store: MemoryStore,
+  collateral = collateralWatch(store),
+  degraded = store.degraded,
+  identity = store.identity,
+): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
-  return new FleetSource(store.asStore, store.reports, starts, store.detector, collateral);
+  return new FleetSource(store.asStore, store.reports, starts, store.detector, collateral, degraded, identity);
 }
 
 /** Who looks at its incidents from now on. */
@@ -74,5 +80,6 @@ export function planExecutor(
     // No permit is taken here.
     {} as PermitService,
   );
-  return new PlanExecutor(inventory, fleets, writer);
+  // Nothing is found out here that no view shows.
+  return new PlanExecutor(inventory, fleets, writer, {} as Investigator);
 }

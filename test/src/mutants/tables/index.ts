@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 53,
   detect: 174,
-  fence: 143,
+  fence: 155,
   keys: 73,
   lease: 36,
   recover: 94,

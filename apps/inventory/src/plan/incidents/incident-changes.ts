@@ -5,7 +5,7 @@ import { go, note, orderedOff } from '#domain/incident/steps.js';
 import { firstLevel } from '#domain/power/levels.js';
 import type { ChangeIncident } from '../intent.js';
 import { evidenceOf } from './carried-evidence.js';
-import type { Investigation } from './incident-facts.js';
+import type { Investigation } from '../../snapshot/investigation.js';
 
 /** The record as it is to be. @param at wall clock, for people. @returns undefined: it is left alone */
 export type IncidentChange = (now: IncidentRecord, at: number) => IncidentRecord | undefined;
@@ -74,7 +74,7 @@ export const sentToFencing =
     next.level = firstLevel(next);
     if (i.phase === 'failed') next.attempt += 1;
     next.evidence = evidenceOf(x.gates);
-    orderedWith(next, node, x.silentNow());
+    orderedWith(next, node, [...x.silent]);
     if (x.gates.verdict !== undefined) next.verdict = x.gates.verdict;
     return next;
   };

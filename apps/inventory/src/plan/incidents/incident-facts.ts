@@ -1,34 +1,11 @@
-import type { IncidentRecord, NodeRecord, VerdictKind } from '#contracts';
-import type { GateFacts } from '#domain/incident/gates.js';
+import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
-import type { IdentityRead } from '../../identity/identity-reads.js';
+import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 
 /** An unchanged incident is examined again after this, ms. */
 export const AGAIN_MS = 500;
-
-/** What the decisions about the dead rest on, as of one moment. */
-export interface IncidentFacts {
-  readonly fleet: Fleet;
-  /** No gap in the settings. */
-  readonly knowsSettings: boolean;
-  /** Nodes that have stayed DEGRADED for so long that policy treats them as DOWN. */
-  readonly treatedAsDown: ReadonlySet<string>;
-  /** Node → the reads of whose its power devices are, where it was asked since it is suspect. */
-  readonly identity: ReadonlyMap<string, IdentityRead>;
-  /** Incidents that have their permit. */
-  readonly permitted: ReadonlySet<string>;
-}
-
-/** What was found out about one node, as of one moment: the verdict of that moment is among it. */
-export interface Investigation {
-  readonly gates: GateFacts;
-  /** What its power devices have answered, for people. */
-  readonly story: string;
-  /** Other nodes that are not heard when it is called: who falls silent later may have fallen with it. */
-  silentNow(): string[];
-}
 
 /**
  * What the ages are of: a boot that is awaited since Muster has switched the node on; an `off` that its node has
@@ -39,6 +16,11 @@ export type IncidentCondition = `${'boot' | 'outlived' | 'stopped' | 'failed'}/$
 /** For how long it has held on the asker's own clock, ms. */
 export type IncidentAge = (condition: IncidentCondition) => number;
 
+export const ageIn =
+  (ages: Ages<IncidentCondition>): IncidentAge =>
+  (condition) =>
+    ages.of(condition);
+
 /** The last word on it that this process has heard. */
 export const verdictHeard = ({ detector }: Fleet, node: NodeRecord): VerdictKind | undefined =>
   latestVerdict(node, detector.fresh ? detector.beacon : undefined);
@@ -47,17 +29,21 @@ export const verdictHeard = ({ detector }: Fleet, node: NodeRecord): VerdictKind
 export const silentMembers = (fleet: Fleet): NodeRecord[] =>
   fleet.nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(verdictHeard(fleet, n)));
 
-export const degradedToDeath = ({ fleet, treatedAsDown }: IncidentFacts): NodeRecord[] =>
-  [...treatedAsDown].flatMap((name) => fleet.nodes.get(name)?.value ?? []);
+export const degradedToDeath = ({ nodes, treatedAsDown }: Fleet): NodeRecord[] =>
+  [...treatedAsDown].flatMap((name) => nodes.get(name)?.value ?? []);
 
 /** Whose power devices are asked who they are, and for their power, beside everything else. */
-export const suspects = (f: IncidentFacts): NodeRecord[] => [...silentMembers(f.fleet), ...degradedToDeath(f)];
+export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet), ...degradedToDeath(fleet)];
 
 /** No fencer has answered yet whose its power devices are: whoever could power it off has not been heard. */
-export const isIdentityUnanswered = ({ identity }: IncidentFacts, node: string): boolean =>
+export const isIdentityUnanswered = ({ identity }: Fleet, node: string): boolean =>
   (identity.get(node) ?? 'answered') !== 'answered';
 
 export const hasWorkloads = ({ workloads }: Fleet, node: string): boolean =>
   workloads.list.some((e) => e.value.assignment?.node === node);
 
 export const incidentsOf = ({ incidents }: Fleet): IncidentRecord[] => incidents.list.map((e) => e.value);
+
+/** It has its permit, as last seen. */
+export const isPermitted = ({ permits }: Fleet, incident: string): boolean =>
+  permits.get(PERMITS_KEY)?.value.granted.some((g) => g.incident === incident) === true;

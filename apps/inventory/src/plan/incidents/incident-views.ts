@@ -1,11 +1,13 @@
-import type { IncidentRecord } from '#contracts';
+import type { IncidentRecord, NodeRecord } from '#contracts';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import type { PermitDecision } from '#domain/incident/permits.js';
-import type { IncidentAge, IncidentFacts, Investigation } from './incident-facts.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import type { Investigation } from '../../snapshot/investigation.js';
+import type { IncidentAge } from './incident-facts.js';
 import type { IncidentStep } from './incident-step.js';
-import { foreseen, openIncidents, type IncidentLook } from './open-incidents.js';
-import type { Opening } from './openings.js';
+import { foreseen, lookAt, openIncidents, type IncidentLook } from './open-incidents.js';
+import { openings, type Opening } from './openings.js';
 
 /** What the next look does about an open incident. */
 export interface IncidentView {
@@ -25,24 +27,48 @@ export interface IncidentViews {
   open: IncidentView[];
 }
 
-/** Those that are shown. */
-export const unfenced = (f: IncidentFacts): IncidentRecord[] => openIncidents(f).filter((i) => !isAfterOff(i));
+/**
+ * The same as of now, by the ages of who acts.
+ * @param o.found what was found out about those that are open
+ * @param o.permit that an incident would get of those that stand: nothing is written
+ */
+export function incidentViews(
+  fleet: Fleet,
+  o: {
+    age: IncidentAge;
+    found: readonly Investigation[];
+    permit: (i: IncidentRecord, node: NodeRecord) => PermitDecision;
+  },
+): IncidentViews {
+  const byId = new Map(o.found.map((x) => [x.gates.incident?.id, x]));
+  return {
+    opening: openings(fleet, o.age),
+    open: openIncidents(fleet)
+      .filter((i) => !isAfterOff(i))
+      .flatMap((incident) => {
+        const look = lookAt(incident, fleet);
+        const x = byId.get(incident.id);
+        if (look.do !== 'investigate') return lookView(incident, look) ?? [];
+        return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet })];
+      }),
+  };
+}
 
 /** One of which nothing has to be found out; undefined: there is nothing to show. */
-export function lookView(incident: IncidentRecord, look: IncidentLook): IncidentView | undefined {
+function lookView(incident: IncidentRecord, look: IncidentLook): IncidentView | undefined {
   if (look.do === 'end') return { incident, step: { do: 'end', reason: look.reason } };
   if (look.do !== 'await-identity') return undefined;
   return { incident, step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' } };
 }
 
-/** @param o.permit that it would get of those that stand: nothing is written */
-export function investigatedView(
+function investigatedView(
   incident: IncidentRecord,
   { gates: facts }: Pick<Investigation, 'gates'>,
-  o: { facts: IncidentFacts; age: IncidentAge; permit: () => PermitDecision },
+  o: { fleet: Fleet; age: IncidentAge; permit: (i: IncidentRecord, node: NodeRecord) => PermitDecision },
 ): IncidentView {
-  const by = (gates: GateFacts): IncidentStep => foreseen(incident, gates.node, { gates }, o);
-  const { settings } = facts;
+  const { node, settings } = facts;
+  const permit = (): PermitDecision => o.permit(incident, node);
+  const by = (gates: GateFacts): IncidentStep => foreseen(incident, node, { gates }, { ...o, permit });
   if (settings?.fencing.mode !== 'observe') return { incident, facts, step: by(facts) };
   const enforced: GateFacts = {
     ...facts,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { GateResult, IncidentRecord, PowerCommand } from '#contracts';
 import type { PermitDecision } from '#domain/incident/permits.js';
-import { calmStorm, foundDead, incidentFacts } from '../../testing/investigation.js';
+import { calmStorm, foundDead, fleetOf } from '../../testing/investigation.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { aNode, anIncident, aVerdict } from '../../testing/records.js';
+import type { Investigation } from '../../snapshot/investigation.js';
 import type { Intent, Moment } from '../intent.js';
 import { isAsSeen } from './incident-changes.js';
-import type { Investigation } from './incident-facts.js';
 import { investigatedIntents, lookAt, lookIntents, takenBackIntents } from './open-incidents.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
@@ -17,9 +17,9 @@ const brake: GateResult = { gate: 'BRAKE', pass: false, detail: 'too many.' };
 function world() {
   const store = new MemoryStore();
   store.nodes.set('n-1', node);
-  const at = (): Moment => ({ fleet: incidentFacts(store).fleet, token: 7, uuid: 'u' });
+  const at = (): Moment => ({ fleet: fleetOf(store), token: 7, uuid: 'u' });
   const intents = (i: IncidentRecord, x: Investigation = dead, age = 0): Intent[] =>
-    investigatedIntents(i, node, x, incidentFacts(store), () => age);
+    investigatedIntents(i, node, x, fleetOf(store), () => age);
   /** What the only intent makes of the record. */
   const written = (all: readonly Intent[], now: IncidentRecord): IncidentRecord | undefined => {
     const [intent, ...more] = all;
@@ -33,7 +33,7 @@ describe('an incident that is investigated', () => {
   it('takes its permit first, and is ordered off with what that rests on', () => {
     const { intents, written } = world();
     const i = anIncident('n-1');
-    const [permit] = intents(i, { ...dead, silentNow: () => ['n-9'] });
+    const [permit] = intents(i, { ...dead, silent: ['n-9'] });
     if (permit?.do !== 'take-permit') throw new Error(`it does ${permit?.do}`);
     const domain: GateResult = { gate: 'DOMAIN', pass: true, detail: 'as the permit says.' };
     const granted: PermitDecision = { granted: true, permits: undefined, results: [domain] };
@@ -61,6 +61,14 @@ describe('an incident that is investigated', () => {
     if (permit?.do !== 'take-permit') throw new Error(`it does ${permit?.do}`);
     const granted: PermitDecision = { granted: true, permits: undefined, results: [] };
     expect(written(permit.followedBy(granted), i)).toMatchObject({ phase: 'fencing', attempt: 2 });
+  });
+
+  it('waits for its backoff, unless its devices were edited since', () => {
+    const { intents } = world();
+    const i = anIncident('n-1', { phase: 'failed', commands: [off], retryAt: 20_001 });
+    expect(intents(i, dead, 19_999)).toEqual([]);
+    expect(intents(i, dead, 20_000)).toMatchObject([{ do: 'take-permit' }]);
+    expect(intents({ ...i, devices: 'others' }, dead, 0)).toMatchObject([{ do: 'take-permit' }]);
   });
 
   it('is written only as it was looked at', () => {
@@ -109,7 +117,7 @@ describe('an incident that is investigated', () => {
 
   it('waits while no fencer has answered whose its devices are', () => {
     const { store } = world();
-    const facts = incidentFacts(store, { identity: new Map([['n-1', 'unanswered']]) });
+    const facts = fleetOf(store, { identity: new Map([['n-1', 'unanswered']]) });
     expect(investigatedIntents(anIncident('n-1'), node, dead, facts, () => 0)).toEqual([]);
   });
 });
@@ -118,15 +126,15 @@ describe('the records alone', () => {
   it('end the incident of a node that was deleted, and none while a gap may hide it', () => {
     const { store, written } = world();
     const i = anIncident('gone');
-    const look = lookAt(i, incidentFacts(store));
+    const look = lookAt(i, fleetOf(store));
     expect(written(lookIntents(i, look), i)?.phase).toBe('cancelled');
     store.nodes.live = false;
-    expect(lookAt(i, incidentFacts(store))).toEqual({ do: 'nothing' });
+    expect(lookAt(i, fleetOf(store))).toEqual({ do: 'nothing' });
   });
 
   it('have whose its power devices are awaited, but not once it was ordered off', () => {
     const { store } = world();
-    const facts = incidentFacts(store, { identity: new Map([['n-1', 'pending']]) });
+    const facts = fleetOf(store, { identity: new Map([['n-1', 'pending']]) });
     expect(lookAt(anIncident('n-1'), facts).do).toBe('await-identity');
     expect(lookAt(anIncident('n-1', { phase: 'failed', commands: [off] }), facts).do).toBe('investigate');
     expect(lookAt(anIncident('n-1', { phase: 'fenced' }), facts).do).toBe('nothing');
@@ -137,7 +145,7 @@ describe('the records alone', () => {
     store.nodes.set('n-1', { ...node, cordon: { by: 'eve', reason: 'x', at: 1 } });
     const powerOn: NonNullable<IncidentRecord['powerOn']> = { wanted: true, requestedAt: 1 };
     const i = anIncident('n-1', { phase: 'recovered', powerOn });
-    const facts = incidentFacts(store);
+    const facts = fleetOf(store);
     expect(written(lookIntents(i, lookAt(i, facts)), i)?.powerOn?.wanted).toBe(false);
     expect(lookAt(i, { ...facts, knowsSettings: false })).toEqual({ do: 'nothing' });
   });
@@ -146,8 +154,8 @@ describe('the records alone', () => {
     const { store, written } = world();
     const i = anIncident('n-1', { phase: 'cancelled', takenBack: { by: 'eve', reason: 'x', at: 1 } });
     store.incidents.set('n-1', i);
-    expect(takenBackIntents(incidentFacts(store))).toEqual([]);
+    expect(takenBackIntents(fleetOf(store))).toEqual([]);
     store.nodes.set('n-1', { ...node, bootId: 'next' });
-    expect(written(takenBackIntents(incidentFacts(store)), i)?.takenBack?.over).toBe(true);
+    expect(written(takenBackIntents(fleetOf(store)), i)?.takenBack?.over).toBe(true);
   });
 });

@@ -1,17 +1,26 @@
-import { devicesMark, isOpenIncident, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
+import {
+  devicesMark,
+  GateCodes,
+  isOpenIncident,
+  type GateResult,
+  type IncidentRecord,
+  type NodeRecord,
+} from '#contracts';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import type { PermitDecision } from '#domain/incident/permits.js';
-import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
+import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { mayPower } from '#domain/power/may-power.js';
-import { quarantineLeftMs } from '#domain/power/quarantine.js';
+import { offMark, quarantineLeftMs } from '#domain/power/quarantine.js';
 import { heldForCollateral } from '../../power/collateral.js';
 import { contradictedBy } from '../../power/void-proof.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import type { Investigation } from '../../snapshot/investigation.js';
 import type { Intent, TakePermit } from '../intent.js';
 import { drillPermit } from './drill-permit.js';
 import { changeAsSeen, ended, isStoppedSo, sentToFencing, suppressed, survived } from './incident-changes.js';
-import { hasWorkloads, incidentsOf, isIdentityUnanswered, verdictHeard } from './incident-facts.js';
-import type { IncidentAge, IncidentFacts, Investigation } from './incident-facts.js';
+import { hasWorkloads, incidentsOf, isIdentityUnanswered, isPermitted, verdictHeard } from './incident-facts.js';
+import type { IncidentAge, IncidentCondition } from './incident-facts.js';
 import { incidentStep, needsIdentity, stoppedStep, type DecidedStep, type IncidentStep } from './incident-step.js';
 import { isTakenBack, takenBackOver } from './taken-back.js';
 import { withheld } from './withheld.js';
@@ -30,44 +39,43 @@ export type IncidentLook =
   | { do: 'investigate'; node: NodeRecord };
 
 /** Those that can be read, open. */
-export const openIncidents = (f: IncidentFacts): IncidentRecord[] =>
-  incidentsOf(f.fleet).filter((i) => isOpenIncident(i) && i.unreadable === undefined);
+export const openIncidents = (fleet: Fleet): IncidentRecord[] =>
+  incidentsOf(fleet).filter((i) => isOpenIncident(i) && i.unreadable === undefined);
 
 /** Those that wait for their power devices to say whose they are. */
 export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
 
-export function lookAt(i: IncidentRecord, f: IncidentFacts): IncidentLook {
-  const node = f.fleet.nodes.get(i.node)?.value;
-  if (i.phase === 'recovered') return lookAtPowerOn(i, node, f);
+export function lookAt(i: IncidentRecord, fleet: Fleet): IncidentLook {
+  const node = fleet.nodes.get(i.node)?.value;
+  if (i.phase === 'recovered') return lookAtPowerOn(i, node, fleet);
   if (isAfterOff(i)) return { do: 'nothing' };
-  if (node === undefined)
-    return f.fleet.nodes.live ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
-  if (isIdentityWanted(i) && f.identity.get(i.node) === 'pending') return { do: 'await-identity' };
+  if (node === undefined) return fleet.nodes.live ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
+  if (isIdentityWanted(i) && fleet.identity.get(i.node) === 'pending') return { do: 'await-identity' };
   return { do: 'investigate', node };
 }
 
 /** A pause, mode observe or a cordon that came after the power-on was asked for. */
-function lookAtPowerOn(i: IncidentRecord, node: NodeRecord | undefined, f: IncidentFacts): IncidentLook {
-  if (i.powerOn?.wanted !== true || i.powerOn.done === true || !f.knowsSettings) return { do: 'nothing' };
-  const permission = mayPower('system', f.fleet.settings.fencing, node ?? {}, f.fleet.wallMs);
+function lookAtPowerOn(i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): IncidentLook {
+  if (i.powerOn?.wanted !== true || i.powerOn.done === true || !fleet.knowsSettings) return { do: 'nothing' };
+  const permission = mayPower('system', fleet.settings.fencing, node ?? {}, fleet.wallMs);
   return permission.may ? { do: 'nothing' } : { do: 'withhold', detail: permission.detail };
 }
 
 /** What is done about it without anything being found out. */
 export function lookIntents(i: IncidentRecord, look: IncidentLook): Intent[] {
-  if (look.do === 'end') return [changeAsSeen(i, look.reason, ended(look.reason))];
+  if (look.do === 'end' && mayCancel(i)) return [changeAsSeen(i, look.reason, ended(look.reason))];
   if (look.do === 'withhold') return [changeAsSeen(i, look.detail, (now, at) => withheld(now, look.detail, at))];
   return [];
 }
 
 /** A person's word that is over: heard again, or in another boot, its next death is another one. */
-export const takenBackIntents = (f: IncidentFacts): Intent[] =>
-  incidentsOf(f.fleet)
+export const takenBackIntents = (fleet: Fleet): Intent[] =>
+  incidentsOf(fleet)
     .filter(isTakenBack)
     .flatMap((i): Intent[] => {
-      const node = f.fleet.nodes.get(i.node)?.value;
+      const node = fleet.nodes.get(i.node)?.value;
       const over = (now: IncidentRecord): IncidentRecord | undefined =>
-        takenBackOver(now, node && verdictHeard(f.fleet, node), node?.bootId);
+        takenBackOver(now, node && verdictHeard(fleet, node), node?.bootId);
       return over(i) === undefined ? [] : [changeAsSeen(i, 'It was heard since it was taken back.', over)];
     });
 
@@ -76,20 +84,42 @@ export function investigated(
   i: IncidentRecord,
   node: NodeRecord,
   { gates }: Pick<Investigation, 'gates'>,
-  f: IncidentFacts,
+  fleet: Fleet,
   age: IncidentAge,
 ): IncidentStep {
-  return incidentStep(i, decideIncident(i, gates, f.permitted.has(i.id)), {
+  return incidentStep(i, decideIncident(i, gates, isPermitted(fleet, i.id)), {
     node,
-    hasWorkloads: hasWorkloads(f.fleet, node.name),
+    hasWorkloads: hasWorkloads(fleet, node.name),
     quarantineLeftMs: () => quarantineLeftMs(i, { see: (off) => age(`outlived/${off}`) }),
     stoppedForMs: ({ gate }) => age(`stopped/${i.id}/${i.gate ?? gate}`),
     isContradicted: () => contradictedBy(i, node) !== undefined,
-    collateral: () => heldForCollateral(i, node, incidentsOf(f.fleet).filter(isOpenIncident)),
+    collateral: () => heldForCollateral(i, node, incidentsOf(fleet).filter(isOpenIncident)),
     retryInMs: () => retryInMs(i, node, age),
-    isIdentityUnanswered: () => isIdentityUnanswered(f, node.name),
+    isIdentityUnanswered: () => isIdentityUnanswered(fleet, node.name),
   });
 }
+
+/** Whose ages its step goes by. */
+export function agesAskedFor(
+  i: IncidentRecord,
+  node: NodeRecord,
+  x: Pick<Investigation, 'gates'>,
+  fleet: Fleet,
+): IncidentCondition[] {
+  const asked: IncidentCondition[] = [];
+  investigated(i, node, x, fleet, (condition) => {
+    asked.push(condition);
+    return 0;
+  });
+  return asked;
+}
+
+/** Those that it may go by later, whatever is found out then. */
+export const agesOf = (i: IncidentRecord): IncidentCondition[] => [
+  `outlived/${offMark(i)}`,
+  `failed/${i.id}/${i.attempt}`,
+  ...(i.cause === 'manual' ? GateCodes.map((gate): IncidentCondition => `stopped/${i.id}/${gate}`) : []),
+];
 
 /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
 function retryInMs(i: IncidentRecord, node: NodeRecord, age: IncidentAge): number {
@@ -102,9 +132,9 @@ export function foreseen(
   i: IncidentRecord,
   node: NodeRecord,
   x: Pick<Investigation, 'gates'>,
-  o: { facts: IncidentFacts; age: IncidentAge; permit: () => PermitDecision },
+  o: { fleet: Fleet; age: IncidentAge; permit: () => PermitDecision },
 ): IncidentStep {
-  const step = investigated(i, node, x, o.facts, o.age);
+  const step = investigated(i, node, x, o.fleet, o.age);
   if (step.do !== 'ask-permit') return step;
   const permit = isDrill(i) ? drillPermit(x.gates.storm, i) : o.permit();
   return permit.granted ? step : stoppedStep(i, permit.gate, withResults(step.gates, permit.results));
@@ -115,10 +145,10 @@ export function investigatedIntents(
   i: IncidentRecord,
   node: NodeRecord,
   x: Investigation,
-  f: IncidentFacts,
+  fleet: Fleet,
   age: IncidentAge,
 ): Intent[] {
-  const step = investigated(i, node, x, f, age);
+  const step = investigated(i, node, x, fleet, age);
   if (step.do !== 'ask-permit') return stepIntents(i, step, x);
   const decided = (permit: PermitDecision): Intent[] => {
     const gates = withResults(step.gates, permit.results);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IncidentRecord, NodeRecord, PowerCommand, VerdictKind } from '#contracts';
-import { foundDead, incidentFacts } from '../../testing/investigation.js';
+import { foundDead, fleetOf } from '../../testing/investigation.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { aBeacon, aNode, anIncident, aVerdict } from '../../testing/records.js';
 import type { Moment } from '../intent.js';
@@ -11,33 +11,33 @@ const stored = (verdict: VerdictKind, epoch = 1): Partial<NodeRecord> => ({
 });
 const on: PowerCommand = { n: 2, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'on', at: 1 };
 
-function fleetOf(node: Partial<NodeRecord>, last?: Partial<IncidentRecord>): MemoryStore {
+function storeOf(node: Partial<NodeRecord>, last?: Partial<IncidentRecord>): MemoryStore {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1', node));
   if (last !== undefined) store.incidents.set('n-1', anIncident('n-1', last));
   return store;
 }
-const steps = (store: MemoryStore, o: Parameters<typeof incidentFacts>[1] = {}, age = 0): string[] =>
-  openings(incidentFacts(store, o), () => age).map((x) => `${x.node.name} ${x.step}`);
-const moment = (store: MemoryStore): Moment => ({ fleet: incidentFacts(store).fleet, token: 7, uuid: 'i-new' });
+const steps = (store: MemoryStore, o: Parameters<typeof fleetOf>[1] = {}, age = 0): string[] =>
+  openings(fleetOf(store, o), () => age).map((x) => `${x.node.name} ${x.step}`);
+const moment = (store: MemoryStore): Moment => ({ fleet: fleetOf(store), token: 7, uuid: 'i-new' });
 
 describe('for a dead node', () => {
   it('an incident is opened: by its record, or by a beacon that is newer', () => {
-    expect(steps(fleetOf(stored('DOWN')))).toEqual(['n-1 open']);
-    expect(steps(fleetOf(stored('SUSPECT')))).toEqual([]);
-    const told = fleetOf(stored('UP'));
+    expect(steps(storeOf(stored('DOWN')))).toEqual(['n-1 open']);
+    expect(steps(storeOf(stored('SUSPECT')))).toEqual([]);
+    const told = storeOf(stored('UP'));
     told.detector.hear(JSON.stringify(aBeacon({ seq: 2, notUp: { 'n-1': { verdict: 'DOWN', seq: 2 } } })));
     expect(steps(told)).toEqual(['n-1 open']);
   });
 
   it('none is opened while it is being read whose its power devices are, nor of one that is no member', () => {
-    expect(steps(fleetOf(stored('DOWN')), { identity: new Map([['n-1', 'pending']]) })).toEqual(['n-1 identity']);
-    expect(steps(fleetOf(stored('DOWN')), { identity: new Map([['n-1', 'unanswered']]) })).toEqual(['n-1 open']);
-    expect(steps(fleetOf({ ...stored('DOWN'), enrolled: false }))).toEqual([]);
+    expect(steps(storeOf(stored('DOWN')), { identity: new Map([['n-1', 'pending']]) })).toEqual(['n-1 identity']);
+    expect(steps(storeOf(stored('DOWN')), { identity: new Map([['n-1', 'unanswered']]) })).toEqual(['n-1 open']);
+    expect(steps(storeOf({ ...stored('DOWN'), enrolled: false }))).toEqual([]);
   });
 
   it('that Muster has switched on none is opened before the grace of its boot is over', () => {
-    const store = fleetOf(stored('DOWN'), { phase: 'closed', commands: [on] });
+    const store = storeOf(stored('DOWN'), { phase: 'closed', commands: [on] });
     const { leaveGrace } = store.clusterSettings;
     expect(steps(store, {}, leaveGrace - 1)).toEqual(['n-1 left-alone']);
     expect(steps(store, {}, leaveGrace)).toEqual(['n-1 open']);
@@ -56,8 +56,8 @@ describe('for a dead node', () => {
   });
 
   it('the record is made as it is opened, and goes on to its permit', () => {
-    const store = fleetOf(stored('DOWN'));
-    const facts = incidentFacts(store);
+    const store = storeOf(stored('DOWN'));
+    const facts = fleetOf(store);
     const [opening] = openings(facts, () => 0);
     const x = foundDead(aNode('n-1'));
     const [intent] = openIncident(opening as Opening, x, facts, () => 0);
@@ -67,8 +67,8 @@ describe('for a dead node', () => {
   });
 
   it('nothing is opened in the place of a record that a person has taken back meanwhile, or that is switched on', () => {
-    const store = fleetOf(stored('DOWN'));
-    const facts = incidentFacts(store);
+    const store = storeOf(stored('DOWN'));
+    const facts = fleetOf(store);
     const [opening] = openings(facts, () => 0);
     const [intent] = openIncident(opening as Opening, foundDead(aNode('n-1')), facts, () => 0);
     const keeps = (o: Partial<IncidentRecord>): boolean | undefined =>
@@ -79,7 +79,7 @@ describe('for a dead node', () => {
   });
 
   it('its last incident is closed only where it is recovered still', () => {
-    const store = fleetOf(stored('DOWN'));
+    const store = storeOf(stored('DOWN'));
     const close = closeForNext(anIncident('n-1', { phase: 'recovered' }));
     expect(close.decide(anIncident('n-1', { phase: 'recovered' }), moment(store))?.phase).toBe('closed');
     expect(close.decide(anIncident('n-1', { phase: 'failed' }), moment(store))).toBeUndefined();
@@ -88,7 +88,7 @@ describe('for a dead node', () => {
 
 it('opens one for a node that stays DEGRADED as its policy says, and closes none for it', () => {
   const degraded = { treatedAsDown: new Set(['n-1', 'gone']) };
-  expect(steps(fleetOf(stored('DEGRADED')), degraded)).toEqual(['n-1 open']);
-  const booted = fleetOf({ ...stored('DEGRADED'), bootId: 'next' }, { phase: 'recovered' });
+  expect(steps(storeOf(stored('DEGRADED')), degraded)).toEqual(['n-1 open']);
+  const booted = storeOf({ ...stored('DEGRADED'), bootId: 'next' }, { phase: 'recovered' });
   expect(steps(booted, degraded)).toEqual(['n-1 none']);
 });

@@ -3,6 +3,8 @@ import { askGates } from '#domain/incident/gates.js';
 import { go } from '#domain/incident/steps.js';
 import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
 import { isNewer } from '#domain/verdict/order.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import type { Investigation } from '../../snapshot/investigation.js';
 import type { ChangeIncident, OpenIncident } from '../intent.js';
 import {
   degradedToDeath,
@@ -12,8 +14,6 @@ import {
   verdictHeard,
   type IncidentAge,
   type IncidentCondition,
-  type IncidentFacts,
-  type Investigation,
 } from './incident-facts.js';
 import { openingStep, type OpeningStep } from './incident-step.js';
 import { newIncident } from './new-incident.js';
@@ -30,20 +30,20 @@ export interface Opening {
   degraded: boolean;
 }
 
-export function openings(f: IncidentFacts, age: IncidentAge): Opening[] {
-  const dead = silentMembers(f.fleet).filter((n) => verdictHeard(f.fleet, n) === 'DOWN');
+export function openings(fleet: Fleet, age: IncidentAge): Opening[] {
+  const dead = silentMembers(fleet).filter((n) => verdictHeard(fleet, n) === 'DOWN');
   return [
-    ...dead.map((node) => opening(node, false, f, age)),
-    ...degradedToDeath(f).map((node) => opening(node, true, f, age)),
+    ...dead.map((node) => opening(node, false, fleet, age)),
+    ...degradedToDeath(fleet).map((node) => opening(node, true, fleet, age)),
   ];
 }
 
-function opening(node: NodeRecord, degraded: boolean, f: IncidentFacts, age: IncidentAge): Opening {
-  const last = f.fleet.incidents.get(node.name)?.value;
+export function opening(node: NodeRecord, degraded: boolean, fleet: Fleet, age: IncidentAge): Opening {
+  const last = fleet.incidents.get(node.name)?.value;
   const step = openingStep(node, last, {
-    hasWorkloads: hasWorkloads(f.fleet, node.name),
-    isLeftAlone: last !== undefined && isLeftAlone(last, { node, settings: f.fleet.settings }, age),
-    isIdentityPending: f.identity.get(node.name) === 'pending',
+    hasWorkloads: hasWorkloads(fleet, node.name),
+    isLeftAlone: last !== undefined && isLeftAlone(last, { node, settings: fleet.settings }, age),
+    isIdentityPending: fleet.identity.get(node.name) === 'pending',
   });
   // One that is treated as DOWN is heard: it has no next death.
   return { node, step: degraded && step === 'close' ? 'none' : step, last, degraded };
@@ -69,14 +69,17 @@ function isSwitchedOn(i: IncidentRecord, { node, settings }: BootView, age: Inci
 }
 
 /** Boots that are awaited, whose ages decide that. */
-export const awaitedBoots = ({ fleet }: IncidentFacts): IncidentCondition[] =>
+export const awaitedBoots = (fleet: Fleet): IncidentCondition[] =>
   incidentsOf(fleet).flatMap((i): IncidentCondition[] => {
     const boot = bootAwaited(i, fleet.nodes.get(i.node)?.value);
     return boot === undefined ? [] : [`boot/${boot}`];
   });
 
 /** The verdict as of now bears it out, and is none of a detector that was replaced. */
-export const bearsOut = (v: Verdict | undefined, { node, degraded }: Opening): v is Verdict =>
+export const bearsOut = (
+  v: Verdict | undefined,
+  { node, degraded }: Pick<Opening, 'node' | 'degraded'>,
+): v is Verdict =>
   v?.verdict === (degraded ? 'DEGRADED' : 'DOWN') && (node.verdict === undefined || !isNewer(node.verdict, v));
 
 /** Fenced, powered on again, and dead again before it was in service: that is a new death. */
@@ -93,7 +96,7 @@ export const closeForNext = ({ node, id }: IncidentRecord): ChangeIncident => ({
  * It is written first, and goes on from there by what was found out for it. A crash in between leaves an incident under
  * investigation: it is open, and looked at like any other.
  */
-export function openIncident(o: Opening, x: Investigation, f: IncidentFacts, age: IncidentAge): OpenIncident[] {
+export function openIncident(o: Opening, x: Investigation, fleet: Fleet, age: IncidentAge): OpenIncident[] {
   const { node, degraded } = o;
   const { verdict } = x.gates;
   if (o.step !== 'open' || !bearsOut(verdict, o)) return [];
@@ -101,15 +104,15 @@ export function openIncident(o: Opening, x: Investigation, f: IncidentFacts, age
   return [
     {
       ...{ do: 'open-incident', key: node.name, about: { node: node.name }, reason },
-      make: ({ uuid, token, fleet }) =>
+      make: ({ uuid, token, fleet: { wallMs } }) =>
         newIncident({
           ...{ id: uuid, node, cause: 'auto', reason, verdict, story: x.story },
           ...(degraded && { degraded }),
-          ...{ gates: askGates(x.gates), conductor: token, at: fleet.wallMs },
+          ...{ gates: askGates(x.gates), conductor: token, at: wallMs },
         }),
-      keeps: (over, { fleet }) =>
-        isLeftAlone(over, { node: fleet.nodes.get(node.name)?.value, settings: fleet.settings }, age),
-      followedBy: (opened) => investigatedIntents(opened, node, x, f, age),
+      keeps: (over, at) =>
+        isLeftAlone(over, { node: at.fleet.nodes.get(node.name)?.value, settings: at.fleet.settings }, age),
+      followedBy: (opened) => investigatedIntents(opened, node, x, fleet, age),
     },
   ];
 }

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import {
+  drilledIdentity,
+  MusterError,
+  PERMITS_KEY,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type NodeRecord,
+} from '#contracts';
+import { incidents } from '../plan/incidents/incidents.js';
+import { FencingWorld } from '../testing/fencing-world.js';
+import { aBeacon, aDevice, aNode, aVerdict, enforced } from '../testing/records.js';
+import { roundTrips } from '../testing/round-trips.js';
+
+const names = ['n-1', 'n-2', 'n-3', 'n-4', 'n-5'];
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Five nodes that are well, each with a power device of its own. */
+function world() {
+  const w = new FencingWorld();
+  const { store } = w;
+  Object.assign(store.clusterSettings, enforced());
+  for (const [n, name] of names.entries()) {
+    const device = { ...aDevice(), port: 9000 + n };
+    store.nodes.set(
+      name,
+      aNode(name, {
+        ...{
+          failureDomain: `rack-${n}`,
+          powerLevels: [[device]],
+          powerIdentity: { bmc: drilledIdentity({}, device, 1) },
+        },
+        networks: { management: { address: `10.0.0.${n + 1}` }, backend: { address: `10.0.1.${n + 1}` } },
+      }),
+    );
+  }
+  let seq = 1;
+  const beat = (ms: number): void => {
+    store.clock.now += ms;
+    const notUp = Object.fromEntries([...w.verdicts].map(([node, v]) => [node, { verdict: v.verdict, seq: v.seq }]));
+    seq += 1;
+    store.detector.hear(JSON.stringify(aBeacon({ seq, members: 5, sightedReporters: 4, notUp })));
+  };
+  // For long enough that the detector has judged everyone.
+  for (let n = 0; n < 12; n += 1) beat(1_000);
+  const sut = w.planExecutor().drive(incidents);
+  const round = async (): Promise<void> => {
+    await sut.reconcile(w.run());
+    await settle();
+  };
+  /** Known to be dead, and to whom its power device belongs. */
+  const die = async (...nodes: string[]): Promise<void> => {
+    for (const node of nodes) w.verdicts.set(node, aVerdict(node, { verdict: 'SUSPECT', seq: (seq += 1) }));
+    beat(100);
+    await round();
+    for (const node of nodes) w.verdicts.set(node, aVerdict(node, { seq: (seq += 1) }));
+    beat(100);
+  };
+  const phases = (): Record<string, string> =>
+    Object.fromEntries(Object.entries(store.incidents.content).map(([node, i]) => [node, i.phase]));
+  return { w, store, beat, round, die, phases };
+}
+
+describe('a dead node', () => {
+  it('is ordered off in the round that its verdict wakes, eight answers of the bus later', async () => {
+    const { w, die, round, phases } = world();
+    await die('n-1');
+    expect(await roundTrips(w, round)).toBe(8);
+    expect(phases()).toEqual({ 'n-1': 'fencing' });
+  });
+
+  it('is held up by no other, of which the detector does not answer', async () => {
+    const { w, store, die, round, phases } = world();
+    await die('n-1', 'n-2');
+    const { bus } = store as unknown as { bus: { ask: (subject: string, q: { node: string }) => Promise<unknown> } };
+    const { ask } = bus;
+    bus.ask = async (subject, q) => (q.node === 'n-1' ? new Promise(() => undefined) : ask(subject, q));
+    void round();
+    await settle();
+    expect(phases()).toEqual({ 'n-2': 'fencing' });
+    expect(w.failed).toEqual([]);
+  });
+
+  it('has one permit, and is ordered off in the next round, where its conductor is gone in between', async () => {
+    const { w, store, die, round, phases } = world();
+    await die('n-1');
+    const { mutate } = store.permits.bucket;
+    store.permits.bucket.mutate = async (key, fn) => {
+      const done = await mutate(key, fn);
+      if (done.changed) throw new MusterError('BUS_UNAVAILABLE', 'gone');
+      return done;
+    };
+    await round();
+    expect([phases(), w.failed.length]).toEqual([{ 'n-1': 'investigating' }, 1]);
+    await round();
+    expect(phases()).toEqual({ 'n-1': 'fencing' });
+    expect(store.permits.content[PERMITS_KEY]?.granted).toHaveLength(1);
+  });
+
+  it('is not ordered off where its incident has moved on while its permit was taken', async () => {
+    const { store, die, round, phases } = world();
+    await die('n-1');
+    const { mutate } = store.permits.bucket;
+    store.permits.bucket.mutate = async (key, fn) => {
+      const done = await mutate(key, fn);
+      const i = store.incidents.content['n-1'];
+      if (i !== undefined) store.incidents.set('n-1', { ...i, phase: 'cancelled' });
+      return done;
+    };
+    await round();
+    expect(phases()).toEqual({ 'n-1': 'cancelled' });
+  });
+
+  it('is looked into again when something has changed, or after a while', async () => {
+    const { w, store, beat, die, round } = world();
+    Object.assign(store.clusterSettings, enforced({ mode: 'observe' }));
+    const asked = async (): Promise<number> => {
+      w.asked.length = 0;
+      await round();
+      return w.asked.filter((what) => what.includes('verdict')).length;
+    };
+    await die('n-1');
+    await round();
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    beat(499);
+    expect(await asked()).toBe(0);
+    beat(1);
+    expect(await asked()).toBe(1);
+    store.nodes.set('n-1', { ...(store.nodes.content['n-1'] as NodeRecord), vars: { a: 'b' } });
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+  });
+
+  it('is decided on by what was asked a moment ago only', async () => {
+    const { store, beat, die, round, phases } = world();
+    await die('n-1');
+    const { get } = store.reservations.bucket;
+    store.reservations.bucket.get = async (key) => {
+      for (let n = 0; n < 4; n += 1) beat(1_000);
+      store.reservations.bucket.get = get;
+      return get(key);
+    };
+    await round();
+    expect(phases()).toEqual({});
+    await round();
+    expect(phases()).toEqual({ 'n-1': 'fencing' });
+  });
+
+  it('that lives after its off is let go once that can take effect no more, by the clock of who has seen it', async () => {
+    const { w, store, beat, die, round, phases } = world();
+    await die('n-1');
+    await round();
+    const i = store.incidents.content['n-1'] as IncidentRecord;
+    const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1, endedAt: 2 };
+    store.incidents.set('n-1', { ...i, commands: [off] });
+    w.verdicts.set('n-1', aVerdict('n-1', { verdict: 'UP', seq: 1_000 }));
+    for (let ms = 0; ms < POWER_QUARANTINE_MS; ms += 1_000) {
+      beat(1_000);
+      await round();
+      expect(phases()).toEqual({ 'n-1': 'fencing' });
+    }
+    beat(1_000);
+    await round();
+    expect(phases()).toEqual({ 'n-1': 'survived' });
+  });
+});

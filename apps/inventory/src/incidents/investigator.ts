@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { ConductorService } from '../conductor/conductor.service.js';
+import { IdentityReads } from '../identity/identity-reads.js';
+import { bearsOut } from '../plan/incidents/openings.js';
+import { CollateralWatch } from '../power/collateral-watch.js';
+import { ageMs } from '../snapshot/ages.js';
+import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
+import { GateFactsService } from './gate-facts.js';
+import { PowerEvidence } from './power-evidence.js';
+
+/** Finds out about nodes that may be dead what no view shows: asks the detector, the power devices, and the records live. */
+@Injectable()
+export class Investigator {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly verdictNow: VerdictNow,
+    private readonly facts: GateFactsService,
+    private readonly power: PowerEvidence,
+    private readonly collateral: CollateralWatch,
+    private readonly identity: IdentityReads,
+    private readonly conductor: ConductorService,
+  ) {}
+
+  /** Returns at once. To be called each round: by it the ages of all silences are true. */
+  suspect({ silent, identity }: Suspicions): void {
+    this.facts.silent();
+    for (const node of silent) this.power.gather(node);
+    this.power.keep(new Set(silent.map((n) => n.name)));
+    const settled = (): void => this.conductor.wake('identity-reads');
+    this.identity.begin(silent, settled);
+    // What was answered long ago is asked anew, and waited for.
+    this.identity.forgetOld();
+    this.identity.begin(identity, settled);
+  }
+
+  /**
+   * Undefined: it has no incident, and the verdict as of now does not bear out that it needs one.
+   * @throws MusterError RECORD_UNREADABLE for its incident, or as a read fails
+   */
+  async of({ node, cause, degraded, incident }: Inquiry): Promise<Investigation | undefined> {
+    const askedAt = this.store.clock.monotonicMs();
+    const verdict = await this.verdictNow.of(node.name);
+    if (incident === undefined && !bearsOut(verdict, { node, degraded: degraded === true })) return undefined;
+    const o = { cause, incident, ...(degraded === true && { degraded }) };
+    const gates = await this.facts.gather(node, verdict, o);
+    return {
+      gates,
+      story: this.power.story(node.name),
+      silent: this.collateral.silentNow(node.name),
+      askedAgo: ageMs(this.store.clock.monotonicMs() - askedAt),
+    };
+  }
+}

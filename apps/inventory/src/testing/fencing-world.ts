@@ -1,0 +1,136 @@
+import { MusterError, PERMITS_KEY, Subjects, type ErrorCode, type Permits, type Verdict } from '#contracts';
+import type { ServiceContext } from '#service';
+import type { ConductorService } from '../conductor/conductor.service.js';
+import type { TaskRun } from '../conductor/task.js';
+import { IdentityReads } from '../identity/identity-reads.js';
+import { PlanExecutor } from '../execute/plan-executor.js';
+import { IntentWriter } from '../execute/intent-writer.js';
+import { GateFactsService } from '../incidents/gate-facts.js';
+import { IncidentService } from '../incidents/incident.service.js';
+import { Investigator } from '../incidents/investigator.js';
+import { PermitService } from '../incidents/permit.service.js';
+import { PowerEvidence } from '../incidents/power-evidence.js';
+import { DegradedWatch } from '../nodes/degraded-watch.js';
+import { NodeService } from '../nodes/node.service.js';
+import { CollateralWatch } from '../power/collateral-watch.js';
+import { AfterAnswer } from '../store/after-answer.js';
+import type { AuditService } from '../store/audit.service.js';
+import type { KnownNames } from '../store/known-names.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
+import { MemoryStore } from './memory-store.js';
+import { fleetSource } from './planned.js';
+
+type Answer = 'off' | 'on' | ErrorCode;
+
+/** By what was granted. */
+class FencingStore extends MemoryStore {
+  get grantedPermits(): Permits['granted'] {
+    return this.permits.content[PERMITS_KEY]?.granted ?? [];
+  }
+}
+
+/** All that finds out about the dead, on a store in memory; the spec plays the detector and the fencers. */
+export class FencingWorld {
+  readonly store = new FencingStore();
+  /** What the detector answers; one that it has no word of, it does not answer about. */
+  readonly verdicts = new Map<string, Verdict>();
+  /** What the power devices of a node answer. @default on */
+  readonly power = new Map<string, Answer>();
+  /** How long whose they are stays unanswered: for ever, or with this code. @default answered */
+  readonly identity = new Map<string, 'never' | ErrorCode>();
+  /** What was asked of whom, in its order. */
+  readonly asked: string[] = [];
+  readonly failed: string[] = [];
+  token = 1;
+  readonly context: ServiceContext;
+  readonly facts: GateFactsService;
+  readonly permits: PermitService;
+  readonly evidence: PowerEvidence;
+  readonly reads: IdentityReads;
+  readonly incidents: IncidentService;
+  readonly degraded: DegradedWatch;
+  readonly collateral: CollateralWatch;
+  readonly verdictNow: VerdictNow;
+  readonly conductor = { wake: () => undefined } as unknown as ConductorService;
+
+  constructor() {
+    const { store } = this;
+    const names = { of: (name: string) => [name] } as unknown as KnownNames;
+    Object.assign(store.bus, {
+      ask: async (subject: string, { node }: { node: string }) => this.detectorSays(subject, node),
+      call: async (verb: string, { node }: { node: string }) => this.fencerSays(verb, node),
+      serverInfo: { connectUrls: ['10.9.0.1:4222'] },
+    });
+    this.context = {
+      clock: store.clock,
+      bus: store.bus,
+      log: store.bus.log,
+      random: store.random,
+      config: { nats: { servers: ['nats://10.9.0.1:4222'] } },
+    } as unknown as ServiceContext;
+    this.evidence = new PowerEvidence(this.context);
+    this.facts = new GateFactsService(this.context, store.asStore, store.detector, store.reports, this.evidence, names);
+    this.permits = new PermitService(store.asStore, this.facts);
+    this.reads = new IdentityReads(this.context, store.asStore, new NodeService(store.asStore));
+    this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
+    this.degraded = new DegradedWatch(store.asStore, store.detector);
+    this.collateral = new CollateralWatch(store.asStore, store.detector, store.reports);
+    this.verdictNow = new VerdictNow(this.context);
+  }
+
+  /** What drives plans about the dead: they write incidents and permits, and nothing else. */
+  planExecutor(): PlanExecutor {
+    const { store } = this;
+    const fleets = fleetSource(store, this.collateral, this.degraded, this.reads);
+    const none = {} as never;
+    const writer = new IntentWriter(
+      ...([store.asStore, fleets, none, none, this.incidents, none, none, none, none, none, none, none] as const),
+      this.permits,
+    );
+    const investigator = new Investigator(
+      ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),
+      this.conductor,
+    );
+    return new PlanExecutor(store.asStore, fleets, writer, investigator);
+  }
+
+  /** The right of one run. */
+  run(): TaskRun {
+    return {
+      token: this.token,
+      now: this.store.clock.monotonicMs(),
+      check: () => this.token,
+      isolated: async (about, act) => {
+        try {
+          await act();
+        } catch (e) {
+          this.failed.push(`${JSON.stringify(about)} ${MusterError.from(e).message}`);
+        }
+      },
+      every: async (_part, _pace, act) => {
+        await act();
+      },
+    };
+  }
+
+  private async detectorSays(subject: string, node: string): Promise<Verdict> {
+    this.asked.push(`${subject} ${node}`);
+    const verdict = this.verdicts.get(node);
+    if (subject !== Subjects.currentVerdict() || verdict === undefined)
+      throw new MusterError('NO_RESPONDER', 'nobody answers');
+    return Promise.resolve(verdict);
+  }
+
+  private async fencerSays(verb: string, node: string): Promise<unknown> {
+    this.asked.push(`${verb} ${node}`);
+    if (verb === 'fencer.power.read') {
+      const power = this.power.get(node) ?? 'on';
+      if (power !== 'on' && power !== 'off') throw new MusterError(power, 'not read');
+      return Promise.resolve({ devices: [{ id: 'bmc', power }] });
+    }
+    const identity = this.identity.get(node);
+    if (identity === 'never') return new Promise(() => undefined);
+    if (identity !== undefined) throw new MusterError(identity, 'not read');
+    return Promise.resolve({ devices: [{ id: 'bmc', basis: 'b', code: 'BMC_REFUSED' }] });
+  }
+}
