@@ -1,16 +1,26 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { NodeStateModule } from '../node-state/node-state.module.js';
 import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
+import { VerdictsModule } from '../verdicts/verdicts.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 import { SettlementWriter } from './settlement-writer.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
-  imports: [ClaimsModule, IncidentsModule, NodeRequestsModule, OperationsModule, RecoveryModule],
+  imports: [
+    ClaimsModule,
+    IncidentsModule,
+    NodeRequestsModule,
+    NodeStateModule,
+    OperationsModule,
+    RecoveryModule,
+    VerdictsModule,
+  ],
   providers: [IntentWriter, PlanExecutor, SettlementWriter],
   exports: [PlanExecutor],
 })

@@ -6,6 +6,8 @@ import type { TaskRun } from '../conductor/task.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { PermitService } from '../incidents/permit.service.js';
 import { EditsService } from '../node-requests/edits.service.js';
+import { isVerdict } from '../node-state/verdict.consumer.js';
+import { VerdictService } from '../node-state/verdict.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
 import type {
@@ -28,6 +30,7 @@ import { FleetSource } from '../snapshot/fleet-source.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { SettlementWriter } from './settlement-writer.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
 
 type Right = Pick<TaskRun, 'token' | 'check'>;
 
@@ -51,6 +54,8 @@ export class IntentWriter {
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
     private readonly permits: PermitService,
+    private readonly verdictNow: VerdictNow,
+    private readonly verdicts: VerdictService,
   ) {}
 
   /** @throws MusterError what the write throws; LEASE_LOST, before it, where another may be the conductor */
@@ -106,6 +111,8 @@ export class IntentWriter {
         return true;
       case 'keep-verdicts':
         return this.keepVerdicts(i, c);
+      case 'fetch-verdict':
+        return this.fetchVerdict(i.node);
     }
   }
 
@@ -192,6 +199,14 @@ export class IntentWriter {
       c.check();
       await this.store.bus.keepVerdicts(node, keep);
     }
+    return true;
+  }
+
+  /** Where the detector does not answer it is asked again by the next plan. */
+  private async fetchVerdict(node: string): Promise<boolean> {
+    const verdict = await this.verdictNow.of(node);
+    if (!isVerdict(verdict)) return false;
+    await this.verdicts.apply(verdict);
     return true;
   }
 }

@@ -7,6 +7,6 @@ import { VerdictService } from './verdict.service.js';
 
 @Module({
   providers: [DegradedClock, FleetEvents, VerdictCatchUpReconciler, VerdictConsumer, VerdictService],
-  exports: [FleetEvents],
+  exports: [FleetEvents, VerdictService],
 })
 export class NodeStateModule {}

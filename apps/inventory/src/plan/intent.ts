@@ -207,6 +207,12 @@ export interface KeepVerdicts extends Intended {
   readonly newest: ReadonlyMap<string, number>;
 }
 
+/** The detector is asked for its verdict as of now, and what it says is applied as any that arrives. */
+export interface FetchVerdict extends Intended {
+  readonly do: 'fetch-verdict';
+  readonly node: string;
+}
+
 /** What a plan wants done: data, and nothing is done by making it. */
 export type Intent =
   | ChangeNode
@@ -224,4 +230,5 @@ export type Intent =
   | SweepEdit
   | RaiseAlarm
   | ClearAlarm
-  | KeepVerdicts;
+  | KeepVerdicts
+  | FetchVerdict;

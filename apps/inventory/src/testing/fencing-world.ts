@@ -86,6 +86,8 @@ export class FencingWorld {
     const writer = new IntentWriter(
       ...([store.asStore, fleets, none, none, this.incidents, none, none, none, none, none, none, none] as const),
       this.permits,
+      this.verdictNow,
+      none,
     );
     const investigator = new Investigator(
       ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),

@@ -146,6 +146,8 @@ export class MemoryStore {
   readonly told: string[] = [];
   /** What was logged above debug. */
   readonly logged: string[] = [];
+  /** What the detector answers who asks for a node; of others it says nothing. */
+  readonly verdicts = new Map<string, unknown>();
   events: object = { bytes: 0, messages: 0, verdicts: new Map() };
   readonly bus = {
     log: {
@@ -156,6 +158,11 @@ export class MemoryStore {
     },
     emit: async (kind: string, key: string) => Promise.resolve(void this.told.push(`${kind} ${key}`)),
     bucket: () => this.leases.bucket,
+    ask: async (_subject: string, { node }: { node: string }) => {
+      this.told.push(`asked for ${node}`);
+      if (!this.verdicts.has(node)) throw new MusterError('TIMEOUT', 'no answer');
+      return Promise.resolve(this.verdicts.get(node));
+    },
     eventStorage: async () => Promise.resolve(this.events),
     keepVerdicts: async (node: string, keep: number) => Promise.resolve(void this.told.push(`keep ${node} ${keep}`)),
   };

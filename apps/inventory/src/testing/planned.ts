@@ -1,3 +1,4 @@
+import type { ServiceContext } from '#service';
 import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import { AlarmService } from '../alarms/alarm.service.js';
@@ -10,6 +11,9 @@ import { IncidentService } from '../incidents/incident.service.js';
 import type { PermitService } from '../incidents/permit.service.js';
 import type { EditsService } from '../node-requests/edits.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
+import { DegradedClock } from '../node-state/degraded-clock.js';
+import type { FleetEvents } from '../node-state/fleet-events.js';
+import { VerdictService } from '../node-state/verdict.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { OperationsService } from '../operations/operations.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -19,6 +23,7 @@ import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
 import type { MemoryStore } from './memory-store.js';
 
 /** Snapshots of a store in memory. */
@@ -36,6 +41,12 @@ export function fleetSource(
 /** Who looks at its incidents from now on. */
 export const collateralWatch = (store: MemoryStore): CollateralWatch =>
   new CollateralWatch(store.asStore, store.detector, store.reports);
+
+/** It applies verdicts; nodes that came or went are told of in `store.told`. */
+export function verdictService(store: MemoryStore, nodes: NodeService): VerdictService {
+  const events = { note: (change: string, node: string) => void store.told.push(`${change} ${node}`) };
+  return new VerdictService(store.asStore, nodes, new DegradedClock(store.asStore), events as unknown as FleetEvents);
+}
 
 /**
  * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
@@ -79,6 +90,8 @@ export function planExecutor(
     audit,
     // No permit is taken here.
     {} as PermitService,
+    new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
+    verdictService(store, nodes),
   );
   // Nothing is found out here that no view shows.
   return new PlanExecutor(inventory, fleets, writer, {} as Investigator);
