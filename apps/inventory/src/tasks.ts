@@ -8,7 +8,6 @@ import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
-import { VerdictCatchUpReconciler } from './node-state/verdict-catch-up.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
 import { alarmsOfDetection } from './plan/alarms/alarms-of-detection.js';
@@ -30,6 +29,7 @@ import { startGates } from './plan/alarms/start-gates.js';
 import { starts } from './plan/workloads/starts.js';
 import { stops } from './plan/workloads/stops.js';
 import { tokenGuard } from './plan/store/token-guard.js';
+import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
@@ -75,7 +75,7 @@ export const tasks: readonly TaskRow[] = [
   row('power-identity', IdentityReconciler, 'warning'),
   planned('cordon-end', cordonEnd, 'warning'),
   planned('claim-expiry', claimExpiry, 'warning'),
-  row('verdict-catch-up', VerdictCatchUpReconciler, 'critical'),
+  planned('verdict-catch-up', verdictCatchUp, 'critical'),
   row('revocations', RevocationReconciler, 'warning'),
   planned('edit-forward', editForward, 'warning'),
   planned('roll-forward', rollForward, 'critical'),

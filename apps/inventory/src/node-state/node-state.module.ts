@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { DegradedClock } from './degraded-clock.js';
 import { FleetEvents } from './fleet-events.js';
-import { VerdictCatchUpReconciler } from './verdict-catch-up.reconciler.js';
 import { VerdictConsumer } from './verdict.consumer.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
-  providers: [DegradedClock, FleetEvents, VerdictCatchUpReconciler, VerdictConsumer, VerdictService],
+  providers: [DegradedClock, FleetEvents, VerdictConsumer, VerdictService],
   exports: [FleetEvents, VerdictService],
 })
 export class NodeStateModule {}

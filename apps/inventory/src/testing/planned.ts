@@ -42,14 +42,8 @@ export function fleetSource(
 export const collateralWatch = (store: MemoryStore): CollateralWatch =>
   new CollateralWatch(store.asStore, store.detector, store.reports);
 
-/** It applies verdicts; nodes that came or went are told of in `store.told`. */
-export function verdictService(store: MemoryStore, nodes: NodeService): VerdictService {
-  const events = { note: (change: string, node: string) => void store.told.push(`${change} ${node}`) };
-  return new VerdictService(store.asStore, nodes, new DegradedClock(store.asStore), events as unknown as FleetEvents);
-}
-
 /**
- * What carries out plans, on a store in memory; acts of persons are told of in `store.told`.
+ * What carries out plans, on a store in memory; acts of persons, and nodes that came or went, are told of in `store.told`.
  * @param o.operations who writes accepted jobs to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
  * @param o.collateral who has seen its power-offs. @default one who begins now
@@ -74,6 +68,7 @@ export function planExecutor(
   const book = new ReservationBook(inventory);
   const claims = new ClaimsService(inventory, book, {} as ServiceView);
   const nodes = new NodeService(inventory);
+  const events = { note: (change: string, node: string) => void store.told.push(`${change} ${node}`) };
   const writer = new IntentWriter(
     inventory,
     fleets,
@@ -91,7 +86,7 @@ export function planExecutor(
     // No permit is taken here.
     {} as PermitService,
     new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
-    verdictService(store, nodes),
+    new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
   );
   // Nothing is found out here that no view shows.
   return new PlanExecutor(inventory, fleets, writer, {} as Investigator);

@@ -1,7 +1,7 @@
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import type { FetchVerdict } from '../intent.js';
-import { hasMissedVerdict } from '../../node-state/missed-verdict.js';
+import { hasMissedVerdict } from './missed-verdict.js';
 
 /** A record that lags behind the beacon for this long has missed a verdict: normally it follows in milliseconds. */
 export const MISSED_MS = 2000;

@@ -345,4 +345,18 @@ export const verdicts: readonly Mutant[] = [
     operation: { operand: '!isOfNetworks(n.verdict?.networks ?? [])' },
     specs: ALARMS_OF_DETECTION,
   },
+  {
+    name: 'a verdict is missed by what a blind detector says',
+    file: 'apps/inventory/src/plan/nodes/verdict-catch-up.ts',
+    symbol: 'lagging',
+    operation: { operand: '!sighted' },
+    specs: ['apps/inventory/src/plan/nodes/verdict-catch-up.spec.ts'],
+  },
+  {
+    name: 'whatever the detector answers is a verdict',
+    file: 'apps/inventory/src/execute/intent-writer.ts',
+    symbol: 'IntentWriter.fetchVerdict',
+    operation: { replace: '!isVerdict(verdict)', with: 'verdict === undefined' },
+    specs: ['apps/inventory/src/plan/nodes/verdict-catch-up.spec.ts'],
+  },
 ];

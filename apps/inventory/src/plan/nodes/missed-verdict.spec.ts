@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
-import { aNode } from '../testing/records.js';
+import { aNode } from '../../testing/records.js';
 import { hasMissedVerdict } from './missed-verdict.js';
 
 describe('a verdict that never arrived', () => {
