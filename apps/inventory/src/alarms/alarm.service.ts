@@ -10,6 +10,9 @@ const OVER_UNREADABLE = { overUnreadable: true };
 /** Conditions that somebody should know about: raised once, cleared once, however often they are seen. */
 @Injectable()
 export class AlarmService {
+  /** The active ones of these entries: whoever keeps alarms asks for them each round, and they change a few times a day. */
+  private listed: { of: unknown; active: readonly AlarmRecord[] } | undefined;
+
   constructor(private readonly store: InventoryStore) {}
 
   /** Idempotent: an alarm that is up already, with the same words, is left alone. */
@@ -69,12 +72,14 @@ export class AlarmService {
   }
 
   /** Active ones first, newest first; `all` adds those that were cleared. */
-  list(all = false): AlarmRecord[] {
-    return this.store.alarms.view
-      .entries()
-      .map((e) => e.value)
-      .filter((a) => all || isActive(a))
-      .sort((a, b) => Number(isActive(b)) - Number(isActive(a)) || b.since - a.since);
+  list(all = false): readonly AlarmRecord[] {
+    const entries = this.store.alarms.view.entries();
+    if (!all && this.listed?.of === entries) return this.listed.active;
+    const records = entries.map((e) => e.value);
+    if (all) return records.sort((a, b) => Number(isActive(b)) - Number(isActive(a)) || b.since - a.since);
+    const active = records.filter(isActive).sort((a, b) => b.since - a.since);
+    this.listed = { of: entries, active };
+    return active;
   }
 
   private tell(alarm: AlarmRecord, revision: number): Promise<void> {

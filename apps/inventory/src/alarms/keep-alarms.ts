@@ -16,8 +16,21 @@ export interface WantedAlarm {
  * Raises what is wanted and clears what is not, for the codes that one place alone is responsible for.
  * @param check called before each write; throws where the right to write is gone
  * @param isOver may one that is not wanted be cleared yet? @default it may
+ * @returns undefined where nothing is to be done
  */
-export async function keepAlarms(
+export function keepAlarms(
+  alarms: AlarmService,
+  codes: readonly AlarmCode[],
+  wanted: readonly WantedAlarm[],
+  check: () => void,
+  isOver?: (a: AlarmRecord) => boolean,
+): Promise<void> | undefined {
+  // Most rounds of most who ask.
+  if (wanted.length === 0 && unwanted(alarms.list(), codes, wanted, isOver).length === 0) return undefined;
+  return keep(alarms, codes, wanted, check, isOver);
+}
+
+async function keep(
   alarms: AlarmService,
   codes: readonly AlarmCode[],
   wanted: readonly WantedAlarm[],

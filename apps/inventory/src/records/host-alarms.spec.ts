@@ -30,7 +30,7 @@ describe('alarms of what a control host alone sees', () => {
     for (const subject of first) void alarms.raise('certificate-expires', subject, 'warning', 'before');
     written.length = 0;
     /** One look of the inventory on a host, whose certificate of NATS lasts so many days. */
-    const look = (host: string | undefined, days: number): Promise<void> =>
+    const look = (host: string | undefined, days: number): Promise<void> | undefined =>
       keepAlarms(
         alarms,
         ['certificate-expires'],
