@@ -44,9 +44,9 @@ export const orders = {
     identity
     operations
     snapshot plan
-    plan/alarms plan/incidents plan/jobs plan/power plan/store plan/workloads
+    plan/alarms plan/incidents plan/jobs plan/power plan/returns plan/store plan/workloads
     plan/nodes plan/recovery
-    claims jobs returns checks
+    claims jobs checks
     agents
     node-requests node-files
     incidents

@@ -25,7 +25,7 @@ export const slowSpecs = {
   'apps/standalone/src/standalone.spec.ts': 17,
   'libs/service/src/rpc.spec.ts': 17,
   'apps/gateway/src/http/tls.spec.ts': 16,
-  'apps/inventory/src/returns/return-with-work.spec.ts': 15,
+  'apps/inventory/src/plan/returns/return-with-work.spec.ts': 15,
   'apps/inventory/src/agents/revocation-rpc.spec.ts': 14,
   'apps/inventory/src/monitor/monitor-order.spec.ts': 14,
   'apps/standalone/src/serf-bridge.spec.ts': 14,

@@ -19,7 +19,6 @@ import { OperationsModule } from './operations/operations.module.js';
 import { PlanModule } from './plan-view/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
-import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { StatusModule } from './status/status.module.js';
@@ -41,7 +40,6 @@ import { TokensModule } from './tokens/tokens.module.js';
     OperationsModule,
     JobsModule,
     ClaimsModule,
-    ReturnsModule,
     ChecksModule,
     AlarmsModule,
     WebhooksModule,

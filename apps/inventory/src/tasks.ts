@@ -24,6 +24,7 @@ import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
 import { powerOrders } from './plan/power/power-orders.js';
+import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
 import { startGates } from './plan/alarms/start-gates.js';
 import { starts } from './plan/workloads/starts.js';
@@ -33,7 +34,6 @@ import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
 import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
-import { ReturnReconciler } from './returns/return.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
 /** A concern, and what drives it: its plan, or a provider. */
@@ -79,7 +79,7 @@ export const tasks: readonly TaskRow[] = [
   row('revocations', RevocationReconciler, 'warning'),
   planned('edit-forward', editForward, 'warning'),
   planned('roll-forward', rollForward, 'critical'),
-  row('returns', ReturnReconciler, 'critical'),
+  planned('returns', returns, 'critical'),
   row('storms', StormReconciler, 'critical'),
   planned('absences', absences, 'critical'),
   row('moves', MoveReconciler, 'critical'),

@@ -199,7 +199,7 @@ const returns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: Retur
 const comeback = (): string =>
   [
     '## Return',
-    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What begins it: `apps/inventory/src/returns`; what a job makes of it: `apps/inventory/src/plan/jobs/settle.ts`.',
+    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What begins it: `apps/inventory/src/plan/returns`; what a job makes of it: `apps/inventory/src/plan/jobs/settle.ts`.',
     stateDiagram(returns.map(([from, to, label]) => ({ from, to, label }))),
     tableOf(returnTexts),
     meanings('reason', returnReasonTexts),

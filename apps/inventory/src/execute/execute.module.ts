@@ -9,6 +9,7 @@ import { VerdictsModule } from '../verdicts/verdicts.module.js';
 import { IntentWriter } from './intent-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 import { SettlementWriter } from './settlement-writer.js';
+import { SubmissionWriter } from './submission-writer.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
@@ -21,7 +22,7 @@ import { SettlementWriter } from './settlement-writer.js';
     RecoveryModule,
     VerdictsModule,
   ],
-  providers: [IntentWriter, PlanExecutor, SettlementWriter],
+  providers: [IntentWriter, PlanExecutor, SettlementWriter, SubmissionWriter],
   exports: [PlanExecutor],
 })
 export class ExecuteModule {}

@@ -31,6 +31,7 @@ import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { SettlementWriter } from './settlement-writer.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
+import { SubmissionWriter } from './submission-writer.js';
 
 type Right = Pick<TaskRun, 'token' | 'check'>;
 
@@ -50,6 +51,7 @@ export class IntentWriter {
     private readonly claims: ClaimsService,
     private readonly operations: OperationsService,
     private readonly settlements: SettlementWriter,
+    private readonly submissions: SubmissionWriter,
     private readonly edits: EditsService,
     private readonly alarms: AlarmService,
     private readonly audit: AuditService,
@@ -95,6 +97,8 @@ export class IntentWriter {
         return true;
       case 'settle-job':
         return this.settleJob(i, at, c);
+      case 'submit-jobs':
+        return this.submissions.write(i, at, c);
       case 'complete-edit':
         await this.edits.carryOut(i.key);
         return true;

@@ -4,6 +4,7 @@ import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
+import type { ReturnNow } from '../plan/returns/returns.js';
 import type { StopView } from '../plan/workloads/stops.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 
@@ -32,8 +33,7 @@ export interface PlanFacts {
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined;
-  /** Nodes that are back and not yet in service. `quarantine`: why their power is to be left alone. */
-  returns: { node: NodeRecord; quarantine: string | undefined; quarantineLeftMs: number }[];
+  returns: ReturnNow[];
   /** That have not ended. */
   jobs: JobRecord[];
   /** Wall clock, ms. */

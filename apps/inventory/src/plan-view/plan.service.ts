@@ -21,6 +21,7 @@ import { incidentViews } from '../plan/incidents/incident-views.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';
+import { returns, returnsNow } from '../plan/returns/returns.js';
 import { placesFor } from '../plan/workloads/room.js';
 import { startSteps } from '../plan/workloads/start-steps.js';
 import { starts } from '../plan/workloads/starts.js';
@@ -118,12 +119,7 @@ export class PlanService {
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
       moves: this.moves.preview(),
-      returns: store.nodes.view.entries().flatMap(({ value: node }) => {
-        if (node.pendingReturn === undefined) return [];
-        const incident = store.incidents.view.get(node.name)?.value;
-        const quarantineLeftMs = incident === undefined ? 0 : this.quarantine.leftMs(incident);
-        return [{ node, quarantine: this.quarantine.reason(node.name), quarantineLeftMs }];
-      }),
+      returns: returnsNow(this.plans.asOf(returns).fleet),
       jobs: store.jobs.view
         .entries()
         .map((e) => e.value)

@@ -176,6 +176,29 @@ export interface NodeAfterJob {
 
 type NodeEvent<K extends keyof EventMap> = { [E in K]: { kind: E; data: EventMap[E] } }[K];
 
+/**
+ * Jobs that the conductor itself asks for, one after the other, until so many of them are accepted: in the place of one
+ * that is refused the next is asked for, and the fleet says when it was. Each is one write, by who accepts jobs.
+ */
+export interface SubmitJobs extends Intended {
+  readonly do: 'submit-jobs';
+  readonly wanted: readonly WantedJob[];
+  readonly most: number;
+}
+
+export interface WantedJob {
+  readonly node: string;
+  readonly kind: 'check' | 'resetup';
+  /** As it stands in its record. */
+  readonly cause: string;
+  /** resetup: the only services that it is for. @default all */
+  readonly services: readonly string[] | undefined;
+  /** @returns whether the node that is decided on needs it still, by all that is known then */
+  needs(now: NodeRecord, at: Moment): boolean;
+  /** The workload is assigned to the node, and certainly does not run there. @default it may run */
+  isAbsent?(workload: string, at: Moment): boolean;
+}
+
 /** A change of several nodes at once that was decided is written to its end, by whoever has begun it or not. */
 export interface CompleteEdit extends Intended {
   readonly do: 'complete-edit';
@@ -226,6 +249,7 @@ export type Intent =
   | ExpireClaim
   | CompleteJob
   | SettleJob
+  | SubmitJobs
   | CompleteEdit
   | SweepEdit
   | RaiseAlarm

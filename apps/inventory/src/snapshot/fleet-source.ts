@@ -4,13 +4,16 @@ import { RESERVATIONS_KEY } from '#contracts';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ageMs, type SightedMs } from './ages.js';
 import type { Answers, DetectorNow, Fleet, Heard, Reading } from './fleet.js';
+import { FlapWatch } from './flap-watch.js';
 import { Records } from './records.js';
+import { Refusals } from './refusals.js';
 
 const NO_ANSWERS: Answers = { leases: new Map() };
 
@@ -30,7 +33,13 @@ export class FleetSource {
     private readonly collateral: CollateralWatch,
     private readonly degraded: DegradedWatch,
     private readonly identity: IdentityReads,
+    private readonly quarantine: PowerQuarantine,
+    private readonly flaps: FlapWatch,
+    private readonly refusals: Refusals,
   ) {}
+
+  private readonly returns: Fleet['returns'] = (node) => this.flaps.count(node);
+  private readonly refusedFor: Fleet['refusedFor'] = (cause, node) => this.refusals.agoMs(cause, node);
 
   /**
    * As the views show it now.
@@ -61,6 +70,9 @@ export class FleetSource {
       knowsSettings: store.settings.view.live,
       treatedAsDown: this.degraded.treatedAsDown(),
       identity: this.identity.reads(),
+      quarantine: this.quarantine,
+      returns: this.returns,
+      refusedFor: this.refusedFor,
       wallMs: store.clock.wallMs(),
       term,
       answers,

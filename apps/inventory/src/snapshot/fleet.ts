@@ -15,6 +15,7 @@ import type {
 import type { LastWord } from '#domain/workload/last-word.js';
 import type { IdentityRead } from '../identity/identity-reads.js';
 import type { AgeMs, SightedMs } from './ages.js';
+import type { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Records } from './records.js';
 
 /**
@@ -52,6 +53,12 @@ export interface Fleet {
   readonly treatedAsDown: ReadonlySet<string>;
   /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */
   readonly identity: ReadonlyMap<string, IdentityRead>;
+  /** Of the power of a node, by the incident that it has: what this process has seen of its commands. */
+  readonly quarantine: Pick<PowerQuarantine, 'reasonOf' | 'leftMs'>;
+  /** How often a node has returned in the last ten minutes, as this process has seen it. */
+  readonly returns: (node: string) => number;
+  /** Since a job that the conductor asked for was refused; undefined: none was, or one was accepted since. */
+  readonly refusedFor: (cause: string, node: string) => AgeMs | undefined;
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
   /** Why it is not {@link live}. */

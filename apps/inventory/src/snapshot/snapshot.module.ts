@@ -2,8 +2,14 @@ import { Global, Module } from '@nestjs/common';
 import { IdentityModule } from '../identity/identity.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
+import { FlapWatch } from './flap-watch.js';
 import { FleetSource } from './fleet-source.js';
+import { Refusals } from './refusals.js';
 
 @Global()
-@Module({ imports: [IdentityModule, PowerModule, ReportsModule], providers: [FleetSource], exports: [FleetSource] })
+@Module({
+  imports: [IdentityModule, PowerModule, ReportsModule],
+  providers: [FlapWatch, FleetSource, Refusals],
+  exports: [FlapWatch, FleetSource, Refusals],
+})
 export class SnapshotModule {}

@@ -81,10 +81,12 @@ export class FencingWorld {
   /** What drives plans about the dead: they write incidents and permits, and nothing else. */
   planExecutor(): PlanExecutor {
     const { store } = this;
-    const fleets = fleetSource(store, this.collateral, this.degraded, this.reads);
+    const fleets = fleetSource(store, {
+      ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
+    });
     const none = {} as never;
     const writer = new IntentWriter(
-      ...([store.asStore, fleets, none, none, this.incidents, none, none, none, none, none, none, none] as const),
+      ...([store.asStore, fleets, none, none, this.incidents, none, none, none, none, none, none, none, none] as const),
       this.permits,
       this.verdictNow,
       none,

@@ -2,14 +2,20 @@ import type { ServiceContext } from '#service';
 import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import { AlarmService } from '../alarms/alarm.service.js';
+import { FlapWatch } from '../snapshot/flap-watch.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
+import { Refusals } from '../snapshot/refusals.js';
+import { SubmissionWriter } from '../execute/submission-writer.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
 import type { Investigator } from '../incidents/investigator.js';
 import { SettlementWriter } from '../execute/settlement-writer.js';
+import type { IdentityReads } from '../identity/identity-reads.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import type { PermitService } from '../incidents/permit.service.js';
 import type { EditsService } from '../node-requests/edits.service.js';
+import type { DegradedWatch } from '../nodes/degraded-watch.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import { DegradedClock } from '../node-state/degraded-clock.js';
 import type { FleetEvents } from '../node-state/fleet-events.js';
@@ -29,13 +35,22 @@ import type { MemoryStore } from './memory-store.js';
 /** Snapshots of a store in memory. */
 export function fleetSource(
   store: MemoryStore,
-  collateral = collateralWatch(store),
-  degraded = store.degraded,
-  identity = store.identity,
+  o: { collateral?: CollateralWatch; degraded?: DegradedWatch; identity?: IdentityReads; refusals?: Refusals } = {},
 ): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
-  return new FleetSource(store.asStore, store.reports, starts, store.detector, collateral, degraded, identity);
+  return new FleetSource(
+    store.asStore,
+    store.reports,
+    starts,
+    store.detector,
+    o.collateral ?? collateralWatch(store),
+    o.degraded ?? store.degraded,
+    o.identity ?? store.identity,
+    new PowerQuarantine(store.asStore),
+    new FlapWatch(store.asStore),
+    o.refusals ?? new Refusals(store.asStore),
+  );
 }
 
 /** Who looks at its incidents from now on. */
@@ -44,20 +59,21 @@ export const collateralWatch = (store: MemoryStore): CollateralWatch =>
 
 /**
  * What carries out plans, on a store in memory; acts of persons, and nodes that came or went, are told of in `store.told`.
- * @param o.operations who writes accepted jobs to their end. @default nobody
+ * @param o.operations who accepts jobs, and writes them to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
  * @param o.collateral who has seen its power-offs. @default one who begins now
  */
 export function planExecutor(
   store: MemoryStore,
   o: {
-    operations?: Pick<OperationsService, 'carryOut'>;
+    operations?: Partial<OperationsService>;
     edits?: Pick<EditsService, 'carryOut' | 'sweep'>;
     collateral?: CollateralWatch;
   } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
-  const fleets = fleetSource(store, o.collateral);
+  const refusals = new Refusals(inventory);
+  const fleets = fleetSource(store, { refusals, ...(o.collateral && { collateral: o.collateral }) });
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);
@@ -69,6 +85,7 @@ export function planExecutor(
   const claims = new ClaimsService(inventory, book, {} as ServiceView);
   const nodes = new NodeService(inventory);
   const events = { note: (change: string, node: string) => void store.told.push(`${change} ${node}`) };
+  const operations = (o.operations ?? {}) as OperationsService;
   const writer = new IntentWriter(
     inventory,
     fleets,
@@ -78,8 +95,9 @@ export function planExecutor(
     new IncidentService(inventory, audit, new AfterAnswer(inventory)),
     new RecoverJobs(inventory),
     claims,
-    (o.operations ?? {}) as OperationsService,
+    operations,
     new SettlementWriter(inventory, nodes, book),
+    new SubmissionWriter(inventory, fleets, operations, refusals),
     (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,

@@ -62,10 +62,13 @@ export const admit: readonly Mutant[] = [
   },
   {
     name: 'a return is asked for whatever has become of its node',
-    file: 'apps/inventory/src/returns/return.reconciler.ts',
-    symbol: 'ReturnReconciler.start',
-    operation: { replace: 'returnStep(now, this.look(now, c.now))', with: 'returnStep(n, this.look(now, c.now))' },
-    specs: ['apps/inventory/src/returns/return.reconciler.spec.ts'],
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'jobFor',
+    operation: {
+      replace: 'returnStep(now, returnView(now, fleet, ages))',
+      with: 'returnStep(n, returnView(now, fleet, ages))',
+    },
+    specs: ['apps/inventory/src/plan/returns/returns.spec.ts'],
   },
   {
     name: 'a workload that was assigned a moment ago does not keep its node',

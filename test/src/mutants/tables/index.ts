@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   keys: 73,
   lease: 36,
   recover: 94,
-  return: 84,
+  return: 91,
   secrets: 49,
   services: 20,
   store: 41,

@@ -3,8 +3,8 @@ import type { Mutant } from '../mutant.js';
 const SETTLED = ['apps/inventory/src/plan/jobs/settle.spec.ts'];
 const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
 const STEP = ['libs/domain/src/return/return-table.spec.ts'];
-const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
-const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
+const WORK = ['apps/inventory/src/plan/returns/work-there.spec.ts'];
+const PLANNED = ['apps/inventory/src/plan/returns/returns.spec.ts'];
 const APPLIED = ['apps/inventory/src/node-state/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
 const PERIODICALLY = ['apps/inventory/src/checks/periodic-check.spec.ts'];
@@ -66,21 +66,21 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'what is assigned to a node holds it, whatever the node says',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: { replace: 'unseen.length > 0', with: 'expected.length > 0' },
     specs: WORK,
   },
   {
     name: 'a node is cleaned up under what it runs and is assigned elsewhere',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: { replace: 'running.length > 0', with: 'false' },
     specs: WORK,
   },
   {
     name: 'a silent node is taken for one that runs nothing',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: {
       replace: "{ kind: 'unknown', why: 'it does not say what it runs' }",
@@ -90,28 +90,28 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'what was started before the gate was shut is cleaned up under an old look',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: { replace: 'f.emptyForMs < OLDEST_LOOK_MS + f.freshness + MARGIN_MS', with: 'false' },
     specs: WORK,
   },
   {
     name: 'the word of a boot that is not known yet lets a node be cleaned up',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: { replace: 'report.bootId !== node.bootId', with: 'false' },
     specs: WORK,
   },
   {
     name: 'a unit that is being started is cleaned up',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'workThere',
     operation: { replace: 'named.length > 0', with: 'false' },
     specs: WORK,
   },
   {
     name: 'the silence of a lister about what it may not know lets a node be cleaned up',
-    file: 'apps/inventory/src/returns/work-there.ts',
+    file: 'apps/inventory/src/plan/returns/work-there.ts',
     symbol: 'wouldBeNamed',
     operation: {
       replace: 'w.boot !== undefined || (w.start !== undefined && w.start.cause !== PUT)',
@@ -444,19 +444,68 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'what was decided by an older record of the node begins all the same',
-    file: 'apps/inventory/src/returns/return.reconciler.ts',
-    symbol: 'ReturnReconciler.start',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'jobFor',
     operation: {
-      row: "needs: (now) => returnStep(now, this.look(now, c.now)).do === kind && (kind === 'check' || isDeepStrictEqual(now.pendingReturn?.only, services))",
+      row: "needs: (now, { fleet }) => returnStep(now, returnView(now, fleet, ages)).do === kind && (kind === 'check' || isDeepStrictEqual(now.pendingReturn?.only, services))",
     },
-    specs: RECONCILED,
+    specs: PLANNED,
   },
   {
     name: 'a re-setup of some services begins where a later check has found more',
-    file: 'apps/inventory/src/returns/return.reconciler.ts',
-    symbol: 'ReturnReconciler.start',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'jobFor',
     operation: { replace: 'isDeepStrictEqual(now.pendingReturn?.only, services)', with: 'true' },
-    specs: RECONCILED,
+    specs: PLANNED,
+  },
+  {
+    name: 'a job of a return is decided on what was known when it was planned',
+    file: 'apps/inventory/src/execute/submission-writer.ts',
+    symbol: 'SubmissionWriter.submit',
+    operation: { replace: 'job.needs(n, now())', with: 'job.needs(n, at)' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a node is held for the return before',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'write',
+    operation: { operand: 'p.at !== n.pendingReturn?.at' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a node that has its way back already is noted as one that nobody saw',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'begin',
+    operation: { operand: 'now.maintenance !== undefined' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a rack that comes back is checked all at once',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'returns',
+    operation: { replace: 'RETURNS_AT_ONCE - running(fleet)', with: 'RETURNS_AT_ONCE' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a return whose job was refused is asked for again in each round',
+    file: 'apps/inventory/src/execute/submission-writer.ts',
+    symbol: 'SubmissionWriter.submit',
+    operation: { drop: 'this.refusals.note(cause, node)' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a check of a return that has failed is repeated at once',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'triedAgainInMs',
+    operation: { replace: 'waitMs - ages.of(triedOf(n))', with: '0' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a silent node has to name nothing anew for as long as before',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'returns',
+    operation: { row: 'unknown: all.filter((n) => says(n) !== n.bootId).map((n) => emptyOf(n, n.bootId))' },
+    specs: PLANNED,
   },
   {
     name: 'a reboot is not noticed',

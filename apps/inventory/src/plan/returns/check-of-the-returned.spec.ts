@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isEndedJob, type Finding, type JobRecord, type NodeRecord, type NodeResult, type NodeView } from '#contracts';
-import type { FakeFleet } from '../testing/fake-fleet.js';
-import { ServedFleet } from '../testing/served-fleet.js';
-import { until } from '../testing/until.js';
+import type { FakeFleet } from '../../testing/fake-fleet.js';
+import { ServedFleet } from '../../testing/served-fleet.js';
+import { until } from '../../testing/until.js';
 
 const MASTERS = ['m-1', 'm-2', 'm-3', 'm-4'];
 const WORKER = 'w-1';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { IncidentRecord, JobRecord, NodeRecord, NodeView, StatusView } from '#contracts';
-import type { FakeFleet } from '../testing/fake-fleet.js';
-import { anIncident } from '../testing/records.js';
-import { ServedFleet } from '../testing/served-fleet.js';
-import { until } from '../testing/until.js';
+import type { FakeFleet } from '../../testing/fake-fleet.js';
+import { anIncident } from '../../testing/records.js';
+import { ServedFleet } from '../../testing/served-fleet.js';
+import { until } from '../../testing/until.js';
 
 /** A running inventory on a real server, in hurried time. */
 describe('a cordoned node that returns', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { WorkloadRecord } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
-import { aNode, aWorkload } from '../testing/records.js';
+import { aNode, aWorkload } from '../../testing/records.js';
 import { workThere, type WorkFacts } from './work-there.js';
 
 const node = aNode('a');

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckResult, JobRecord, NodeRecord, NodeResult, NodeView, WorkloadRecord } from '#contracts';
-import type { FakeFleet } from '../testing/fake-fleet.js';
-import { ServedFleet } from '../testing/served-fleet.js';
-import { until } from '../testing/until.js';
+import type { FakeFleet } from '../../testing/fake-fleet.js';
+import { ServedFleet } from '../../testing/served-fleet.js';
+import { until } from '../../testing/until.js';
 
 /** A running inventory on a real server, in hurried time; the spec plays agents, detector and provisioner. */
 describe('a node with work that is back', () => {

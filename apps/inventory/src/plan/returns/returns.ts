@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSettledJob, RESERVATIONS_KEY, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import {
+  isUnseenReturn,
+  returnStep,
+  type ReturnStep,
+  type ReturnView,
+  type WorkThere,
+} from '#domain/return/return-table.js';
+import { unanswered } from '#domain/return/return.js';
+import type { Ages } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import type { Concern } from '../concern.js';
+import type { ChangeNode, Intent, SubmitJobs, WantedJob } from '../intent.js';
+import { failedTries } from './return-retries.js';
+import { workThere } from './work-there.js';
+
+/** Returns that are dealt with at once: a rack that comes back must not stop everything else. */
+export const RETURNS_AT_ONCE = 4;
+/** Its jobs, as their records name it. */
+export const RETURN = 'return';
+/** After a job that was refused, ms: somebody was faster, or no worker is alive, of which the driver alarm tells. */
+const REFUSED_MS = 1_000;
+
+/**
+ * Of a node and its return. `empty`: its reports name nothing, in this boot. `unknown`: it is to be set up again, and it
+ * cannot be said whether anything runs there. `tried`: so many of its checks could not be carried out.
+ */
+type ReturnCondition = `${string}/${number}/${`empty/${string}` | 'unknown' | `tried/${string}`}`;
+
+/** One that is back and not yet in service. */
+export interface ReturnNow {
+  node: NodeRecord;
+  /** Why its power is to be left alone. */
+  quarantine: string | undefined;
+  quarantineLeftMs: number;
+}
+
+/**
+ * Drives every pending return to its end: a check, after it the re-setup where the check found something. What it
+ * starts is an ordinary job, so that the same rules and the same audit hold.
+ */
+export const returns: Concern<ReturnCondition> = {
+  // Each round anew, since its gate was shut by this return: what was not seen in between is as young as can be.
+  conditions: (fleet, ages) => {
+    const all = due(fleet);
+    const says = (n: NodeRecord): string | undefined => fleet.reports.get(n.name)?.bootId;
+    return {
+      holds: [
+        ...all.filter((n) => fleet.reports.get(n.name)?.workloads?.length === 0).map((n) => emptyOf(n, says(n))),
+        ...all.filter((n) => isSetUpBlindly(n, fleet, ages)).map(unknownOf),
+        ...all.filter((n) => failedTries(n.pendingReturn).tries > 0).map(triedOf),
+      ],
+      // Silence, and what is said of another boot, is no word about this one.
+      unknown: all.filter((n) => says(n) !== n.bootId).map((n) => emptyOf(n, n.bootId)),
+    };
+  },
+  plan: (fleet, ages) => {
+    const steps = due(fleet).map((n) => ({ n, step: returnStep(n, returnView(n, fleet, ages)) }));
+    const wanted = steps.flatMap(({ n, step }): WantedJob[] =>
+      step.do === 'check' || step.do === 'resetup' ? [jobFor(n, step.do, ages)] : [],
+    );
+    return [
+      ...unseen(fleet, ages).map(begin),
+      ...steps.flatMap(({ n, step }): Intent[] => (step.do === 'hold' || step.do === 'lift' ? [write(n, step)] : [])),
+      ...submit(wanted, RETURNS_AT_ONCE - running(fleet)),
+    ];
+  },
+};
+
+export const returnsNow = (fleet: Fleet): ReturnNow[] =>
+  due(fleet).map((node) => {
+    const incident = incidentOf(node, fleet);
+    return {
+      node,
+      quarantine: incident && fleet.quarantine.reasonOf(incident),
+      quarantineLeftMs: incident === undefined ? 0 : fleet.quarantine.leftMs(incident),
+    };
+  });
+
+/** The longest that is back first. */
+const due = perFleet(({ nodes }: Fleet): NodeRecord[] =>
+  nodes.list
+    .map((e) => e.value)
+    .filter((n) => n.pendingReturn !== undefined)
+    .sort((a, b) => (a.pendingReturn?.at ?? 0) - (b.pendingReturn?.at ?? 0)),
+);
+
+const unseen = (fleet: Fleet, ages: Ages<ReturnCondition>): NodeRecord[] =>
+  fleet.nodes.list
+    .map((e) => e.value)
+    .filter((n) => n.maintenance !== undefined && n.pendingReturn === undefined)
+    .filter((n) => isUnseenReturn(n, returnView(n, fleet, ages)));
+
+const of = (n: NodeRecord): `${string}/${number}` => `${n.name}/${n.pendingReturn?.at ?? 0}`;
+const emptyOf = (n: NodeRecord, boot: string | undefined): ReturnCondition => `${of(n)}/empty/${boot ?? ''}`;
+const unknownOf = (n: NodeRecord): ReturnCondition => `${of(n)}/unknown`;
+const triedOf = (n: NodeRecord): ReturnCondition => {
+  const { failedTries: failed = 0, unreached } = n.pendingReturn ?? {};
+  return `${of(n)}/tried/${failed}/${unreached?.tries ?? 0}`;
+};
+
+const returnView = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): ReturnView => {
+  const incident = incidentOf(n, fleet);
+  return {
+    incident: incident?.phase,
+    reserved: isTaken(n, fleet),
+    quarantined: incident !== undefined && fleet.quarantine.reasonOf(incident) !== undefined,
+    returns: fleet.returns(n.name),
+    flaps: fleet.settings.fencing.storm.flaps,
+    waitMs: Math.max(triedAgainInMs(n, ages), REFUSED_MS - (fleet.refusedFor(RETURN, n.name) ?? Infinity)),
+    work: () => workOn(n, fleet, ages),
+    unknownMs: ages.of(unknownOf(n)),
+  };
+};
+
+const incidentOf = (n: NodeRecord, { incidents }: Fleet): IncidentRecord | undefined => incidents.get(n.name)?.value;
+
+/** By a job or an edit. A claimed node is checked and set up like any other: its scheduler waits for that. */
+function isTaken(n: NodeRecord, { reservations }: Fleet): boolean {
+  const hold = reservations.get(RESERVATIONS_KEY)?.value.held[n.name];
+  return hold?.job !== undefined || hold?.edit !== undefined;
+}
+
+function triedAgainInMs(n: NodeRecord, ages: Ages<ReturnCondition>): number {
+  const { tries, waitMs } = failedTries(n.pendingReturn);
+  return tries === 0 ? 0 : waitMs - ages.of(triedOf(n));
+}
+
+function workOn(n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): WorkThere {
+  const report = fleet.reports.get(n.name);
+  return workThere({
+    ...{ node: n, report, assigned: assigned(fleet).get(n.name) ?? [] },
+    emptyForMs: ages.of(emptyOf(n, report?.bootId)),
+    freshness: fleet.settings.detection.freshness,
+  });
+}
+
+const assigned = perFleet(({ workloads }: Fleet): ReadonlyMap<string, WorkloadRecord[]> => {
+  const byNode = new Map<string, WorkloadRecord[]>();
+  for (const { value: w } of workloads.list) {
+    const node = w.assignment?.node;
+    if (node !== undefined) byNode.set(node, [...(byNode.get(node) ?? []), w]);
+  }
+  return byNode;
+});
+
+const isSetUpBlindly = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): boolean =>
+  n.pendingReturn?.next === 'resetup' && workOn(n, fleet, ages).kind === 'unknown';
+
+const running = ({ jobs }: Fleet): number =>
+  jobs.list.filter((e) => e.value.cause === RETURN && !isSettledJob(e.value)).length;
+
+const begin = ({ name }: NodeRecord): ChangeNode => ({
+  ...{ do: 'change-node', key: name, about: { node: name } },
+  reason: 'It was taken out of service, is back, and nobody waits for its return.',
+  decide: (now, { fleet }) =>
+    now.maintenance !== undefined && now.pendingReturn === undefined && now.state === 'Discovered'
+      ? { ...now, pendingReturn: { reason: 'disappeared', at: fleet.wallMs } }
+      : undefined,
+});
+
+const write = (n: NodeRecord, step: Extract<ReturnStep, { do: 'hold' | 'lift' }>): ChangeNode => ({
+  ...{ do: 'change-node', key: n.name, about: { node: n.name } },
+  reason: step.do === 'hold' ? step.why : 'Nothing runs there any more.',
+  decide: (now) => {
+    const p = now.pendingReturn;
+    if (!p || p.at !== n.pendingReturn?.at || p.held !== n.pendingReturn.held) return undefined;
+    if (step.do === 'lift') return { ...now, pendingReturn: unanswered(p) };
+    const heldBy = step.by === undefined ? {} : { heldBy: step.by };
+    return { ...now, pendingReturn: { ...unanswered(p), held: step.why, ...heldBy } };
+  },
+});
+
+const submit = (wanted: readonly WantedJob[], most: number): SubmitJobs[] =>
+  wanted.length === 0 || most <= 0
+    ? []
+    : [{ do: 'submit-jobs', most, wanted, about: {}, reason: 'Nodes that are back are checked before they serve.' }];
+
+function jobFor(n: NodeRecord, kind: 'check' | 'resetup', ages: Ages<ReturnCondition>): WantedJob {
+  const services = kind === 'resetup' ? n.pendingReturn?.only : undefined;
+  return {
+    ...{ node: n.name, kind, cause: RETURN, services },
+    // What another check has found since may take the whole way.
+    needs: (now, { fleet }) =>
+      returnStep(now, returnView(now, fleet, ages)).do === kind &&
+      (kind === 'check' || isDeepStrictEqual(now.pendingReturn?.only, services)),
+    // The view may be behind what the admission has read: what it does not show is not known to be absent.
+    isAbsent: (workload, { fleet }) =>
+      fleet.workloads.get(workload)?.value.assignment?.node === n.name && workOn(n, fleet, ages).kind === 'none',
+  };
+}
