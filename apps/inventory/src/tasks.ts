@@ -27,12 +27,12 @@ import { powerOrders } from './plan/power/power-orders.js';
 import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
 import { startGates } from './plan/alarms/start-gates.js';
+import { moves } from './plan/workloads/moves.js';
 import { starts } from './plan/workloads/starts.js';
 import { stops } from './plan/workloads/stops.js';
 import { tokenGuard } from './plan/store/token-guard.js';
 import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
-import { MoveReconciler } from './recovery/move.reconciler.js';
 import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
@@ -82,7 +82,7 @@ export const tasks: readonly TaskRow[] = [
   planned('returns', returns, 'critical'),
   row('storms', StormReconciler, 'critical'),
   planned('absences', absences, 'critical'),
-  row('moves', MoveReconciler, 'critical'),
+  planned('moves', moves, 'critical'),
   planned('stops', stops, 'critical'),
   planned('start-gates', startGates, 'critical'),
   planned('workloads', starts, 'critical'),

@@ -12,6 +12,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
 import type {
   ChangeIncident,
+  ChangeJob,
   ChangeNode,
   ChangeWorkload,
   ChangeWorkloads,
@@ -83,6 +84,8 @@ export class IntentWriter {
         return this.openIncident(i, at, c);
       case 'take-permit':
         return this.takePermit(i, c);
+      case 'change-job':
+        return this.changeJob(i, at, c);
       case 'create-job':
         return this.createJob(i, at, c);
       case 'delete-job':
@@ -177,6 +180,14 @@ export class IntentWriter {
     const decision = await this.permits.take(i.incident, i.node, () => void c.check());
     for (const next of i.followedBy(decision)) await this.carryOut(next, c);
     return decision.granted;
+  }
+
+  private async changeJob(i: ChangeJob, at: Moment, c: Right): Promise<boolean> {
+    const { changed } = await this.store.jobs.bucket.mutate(i.key, (current) => {
+      c.check();
+      return current && i.decide(current.value, at);
+    });
+    return changed;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {

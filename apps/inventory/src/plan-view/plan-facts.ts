@@ -1,10 +1,10 @@
-import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
+import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { CollateralStep } from '../power/collateral.js';
-import type { MovePlan } from '../recovery/moves.js';
 import type { ReturnNow } from '../plan/returns/returns.js';
+import type { MovesView } from '../plan/workloads/moves.js';
 import type { StopView } from '../plan/workloads/stops.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 
@@ -32,7 +32,7 @@ export interface PlanFacts {
   stops: StopView[];
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
-  moves: { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined;
+  moves: MovesView | undefined;
   returns: ReturnNow[];
   /** That have not ended. */
   jobs: JobRecord[];

@@ -7,7 +7,7 @@ import { isOpenIncident } from '#contracts';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { incidentStep, openingStep } from '../plan/incidents/incident-step.js';
-import { decideMoves } from '../recovery/moves.js';
+import { decideMoves } from '../plan/workloads/decide-moves.js';
 import { stopStep } from '../plan/workloads/stop-step.js';
 import { aNode, anIncident, aVerdict, aWorkload } from '../testing/records.js';
 import type { PlanFacts } from './plan-facts.js';

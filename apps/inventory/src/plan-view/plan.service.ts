@@ -22,13 +22,13 @@ import { incidents } from '../plan/incidents/incidents.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';
 import { returns, returnsNow } from '../plan/returns/returns.js';
+import { moves, movesView } from '../plan/workloads/moves.js';
 import { placesFor } from '../plan/workloads/room.js';
 import { startSteps } from '../plan/workloads/start-steps.js';
 import { starts } from '../plan/workloads/starts.js';
 import { stops, stopViews } from '../plan/workloads/stops.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { Contradictions } from '../recovery/contradictions.js';
-import { MoveReconciler } from '../recovery/move.reconciler.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Ages } from '../snapshot/ages.js';
 import type { Fleet } from '../snapshot/fleet.js';
@@ -51,7 +51,6 @@ export class PlanService {
     private readonly gates: GateFactsService,
     private readonly permits: PermitService,
     private readonly plans: PlanExecutor,
-    private readonly moves: MoveReconciler,
     private readonly collateral: CollateralWatch,
     private readonly contradictions: Contradictions,
     private readonly quarantine: PowerQuarantine,
@@ -118,7 +117,7 @@ export class PlanService {
       workloads: this.shown(starts, (fleet, ages) => startSteps(fleet, ages)),
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
-      moves: this.moves.preview(),
+      moves: this.shown(moves, movesView),
       returns: returnsNow(this.plans.asOf(returns).fleet),
       jobs: store.jobs.view
         .entries()

@@ -105,6 +105,10 @@ export interface TakePermit extends Intended {
   followedBy(decision: PermitDecision): Intent[];
 }
 
+export interface ChangeJob extends Changes<JobRecord> {
+  readonly do: 'change-job';
+}
+
 /** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
 export interface CreateJob extends Intended {
   readonly do: 'create-job';
@@ -244,6 +248,7 @@ export type Intent =
   | ChangeIncident
   | OpenIncident
   | TakePermit
+  | ChangeJob
   | CreateJob
   | DeleteJob
   | ExpireClaim

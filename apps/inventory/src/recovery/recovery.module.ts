@@ -6,9 +6,7 @@ import { Contradictions } from './contradictions.js';
 import { DrainController } from './drain.controller.js';
 import { GateResponder } from './gate.responder.js';
 import { GenerationFloor } from './generation-floor.js';
-import { HostsView } from './hosts.js';
 import { MayStartService } from './may-start.service.js';
-import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { StandingService } from './standing.service.js';
@@ -22,14 +20,12 @@ import { WorkloadsController } from './workloads.controller.js';
     Contradictions,
     GateResponder,
     GenerationFloor,
-    HostsView,
     MayStartService,
-    MoveReconciler,
     RecoverJobs,
     RecoveryReconciler,
     StandingService,
     WorkloadService,
   ],
-  exports: [Contradictions, MoveReconciler, RecoverJobs, StandingService, WorkloadService],
+  exports: [Contradictions, RecoverJobs, StandingService, WorkloadService],
 })
 export class RecoveryModule {}

@@ -38,12 +38,6 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** Nodes that must say what they run before this workload is started anywhere else than on them, and do not. */
-  unansweredFor(workload: string): string[] {
-    const check = this.check(workload, '');
-    return check.kind === 'unknown' ? check.nodes : [];
-  }
-
   fresh(): Report[] {
     return this.reports.fresh(this.store.clusterSettings.detection.freshness);
   }
@@ -62,11 +56,6 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return mayFollowTo(nodes.view.get(seenOn)?.value, incidents.view.live);
   }
 
-  /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
-  private lookedAt(node: string): number {
-    return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LOOK_MS;
-  }
-
   /** What a node that does not answer has said last. Of another boot than the node's it says nothing. */
   lastWord(node: string): LastWord | undefined {
     const heard = this.reports.lastList(node);
@@ -77,6 +66,11 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
       mayHaveCome: (workload) =>
         !this.store.workloads.view.live || this.assignments.mayHaveBeenOn(node, workload, lookedAt),
     };
+  }
+
+  /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
+  private lookedAt(node: string): number {
+    return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LOOK_MS;
   }
 
   private mustAnswer(): string[] {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BEACON_FRESH_MS } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
 import { fleetSource } from '../testing/planned.js';
-import { aBeacon, aNode, anIncident, aWorkload } from '../testing/records.js';
+import { aBeacon, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
 
 it('shows what stood in the store at its moment, and nothing that came later', () => {
   const store = new MemoryStore();
@@ -92,4 +92,18 @@ it('knows how long ago an off was seen, and not of one that was given before', (
   store.incidents.set('n-1', again);
   store.clock.now = 350;
   expect(fleets.now().offsAgo(again)).toEqual([undefined, 250]);
+});
+
+it('has what a node has said last, however long ago, and what it ran then in the boot of its record', () => {
+  const store = new MemoryStore();
+  store.nodes.set('n-1', aNode('n-1'));
+  const fleets = fleetSource(store);
+  const workloads = [{ name: 'db', generation: 1, gated: true }];
+  store.reports.hear(aReport('n-1', { workloads }), 0);
+  store.clock.now = 60_000;
+  const fleet = fleets.now();
+  expect([fleet.reports.size, fleet.heard('n-1')?.ago, fleet.heard('n-2')]).toEqual([0, 60_000, undefined]);
+  expect(fleet.lastWord('n-1')).toMatchObject({ workloads });
+  store.nodes.set('n-1', aNode('n-1', { bootId: 'another' }));
+  expect(fleets.now().lastWord('n-1')).toBeUndefined();
 });

@@ -63,6 +63,7 @@ export class FleetSource {
       lastWord: this.lastWord,
       detector: this.detectorNow(),
       offsAgo: this.offsAgo,
+      degradedSteps: this.degradedSteps,
       workers: store.workers.stale ? undefined : store.workers.live(),
       live: gap === undefined,
       gap,
@@ -107,7 +108,7 @@ export class FleetSource {
       nodes: fleet.nodes.with(nodes),
       incidents: fleet.incidents.with(incidents),
       reservations: fleet.reservations.with(reservations),
-      ...(workloads !== undefined && { workloads: new Records(workloads, fleet.workloads.unreadable) }),
+      workloads: workloads ? new Records(workloads, fleet.workloads.unreadable, fleet.workloads.live) : fleet.workloads,
     };
   }
 
@@ -123,6 +124,7 @@ export class FleetSource {
   };
   private readonly offsAgo: Fleet['offsAgo'] = (i) =>
     this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
+  private readonly degradedSteps: Fleet['degradedSteps'] = () => this.degraded.steps();
   private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 
   private of<T>({ view }: Table<T>): Records<T> {
@@ -138,10 +140,13 @@ export class FleetSource {
 }
 
 /** Made of the same records, at the same moment. */
-function isSame({ detector, workers, ...rest }: Fleet, b: Fleet): boolean {
+function isSame({ detector, workers, treatedAsDown, identity, ...rest }: Fleet, b: Fleet): boolean {
   const isSaid = (Object.keys(detector) as (keyof DetectorNow)[]).every((k) => Object.is(detector[k], b.detector[k]));
   const isOffered = workers?.length === b.workers?.length && (workers ?? []).every((w, i) => w === b.workers?.[i]);
-  return isSaid && isOffered && (Object.keys(rest) as (keyof typeof rest)[]).every((k) => Object.is(rest[k], b[k]));
+  // Most days these are empty, and they are made anew for each.
+  const isNobody = [treatedAsDown, identity, b.treatedAsDown, b.identity].every((x) => x.size === 0);
+  if (!isSaid || !isOffered || !isNobody) return false;
+  return (Object.keys(rest) as (keyof typeof rest)[]).every((k) => Object.is(rest[k], b[k]));
 }
 
 async function each<T>(

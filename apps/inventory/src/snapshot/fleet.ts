@@ -13,6 +13,7 @@ import type {
   WorkloadRecord,
 } from '#contracts';
 import type { LastWord } from '#domain/workload/last-word.js';
+import type { DegradedStep } from '../nodes/degraded-policy.js';
 import type { IdentityRead } from '../identity/identity-reads.js';
 import type { AgeMs, SightedMs } from './ages.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
@@ -43,6 +44,8 @@ export interface Fleet {
   readonly lastWord: (node: string) => LastWord | undefined;
   /** How long ago this process saw each power-off of an incident; undefined: that was given before it began to look. */
   readonly offsAgo: (i: IncidentRecord) => readonly (AgeMs | undefined)[];
+  /** What the policy for nodes that stay DEGRADED has done now, by node; nothing while it is not known what it rests on. */
+  readonly degradedSteps: () => ReadonlyMap<string, DegradedStep>;
   /** Fencers and provisioners that are alive; undefined: not known, as their view has a gap. */
   readonly workers: readonly WorkerRecord[] | undefined;
   /** As last seen: who gets one is decided in its compare-and-set. */
@@ -109,7 +112,7 @@ export interface Reading {
   readonly jobs?: readonly string[];
   readonly nodes?: readonly string[];
   readonly incidents?: readonly string[];
-  readonly reservations?: true;
-  /** All of them: what was written a moment ago is not missed, as by a view it may be. */
+  /** All of them: what is not among them is not there. */
   readonly workloads?: true;
+  readonly reservations?: true;
 }

@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { IdentityReads } from '../identity/identity-reads.js';
-import type { DegradedWatch } from '../nodes/degraded-watch.js';
+import type { DegradedStep } from '../nodes/degraded-policy.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -136,8 +136,9 @@ export class MemoryStore {
   readonly detector = new PlayedDetector({ clock: this.clock } as unknown as ServiceContext);
   /** Who offers drivers; `stale`: nobody knows. */
   readonly workers = { stale: false, all: allWorkers, live: (): WorkerRecord[] => this.workers.all };
-  /** Nobody stays DEGRADED here, and nobody is suspect. */
-  readonly degraded = { treatedAsDown: () => new Set<string>() } as unknown as DegradedWatch;
+  /** What the policy has done about nodes that stay DEGRADED. */
+  degraded: ReadonlyMap<string, DegradedStep> = new Map();
+  /** Nobody is suspect here. */
   readonly identity = { reads: () => new Map() } as unknown as IdentityReads;
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
   /** Its own: a spec may change it. */

@@ -39,13 +39,14 @@ export function fleetSource(
 ): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
+  const degraded = { steps: () => store.degraded, treatedAsDown: () => new Set() } as unknown as DegradedWatch;
   return new FleetSource(
     store.asStore,
     store.reports,
     starts,
     store.detector,
     o.collateral ?? collateralWatch(store),
-    o.degraded ?? store.degraded,
+    o.degraded ?? degraded,
     o.identity ?? store.identity,
     new PowerQuarantine(store.asStore),
     new FlapWatch(store.asStore),

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 155,
   keys: 73,
   lease: 36,
-  recover: 94,
+  recover: 100,
   return: 91,
   secrets: 49,
   services: 20,

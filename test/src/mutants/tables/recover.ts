@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const ABSENCE = ['apps/inventory/src/plan/workloads/workload-absence.spec.ts'];
+const MOVES = ['apps/inventory/src/plan/workloads/moves.spec.ts'];
 const ROOM = ['apps/inventory/src/plan/workloads/room.spec.ts'];
 const STARTS = ['apps/inventory/src/plan/workloads/starts.spec.ts'];
 const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
@@ -435,14 +436,14 @@ export const recover: readonly Mutant[] = [
     file: 'libs/domain/src/workload/failed-starts.ts',
     symbol: 'isFailing',
     operation: { operand: 'w.start.job === undefined' },
-    specs: ['apps/inventory/src/recovery/moves.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/decide-moves.spec.ts'],
   },
   {
     name: 'what failed on every node goes round them for ever',
-    file: 'apps/inventory/src/recovery/moves.ts',
+    file: 'apps/inventory/src/plan/workloads/decide-moves.ts',
     symbol: 'decideMoves',
     operation: { operand: 'lastFor(w).includes(p.to)' },
-    specs: ['apps/inventory/src/recovery/moves.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/decide-moves.spec.ts'],
   },
   {
     name: 'a node that did not get it started is taken as any other',
@@ -571,6 +572,48 @@ export const recover: readonly Mutant[] = [
     symbol: 'doubleAlarms',
     operation: { replace: '[...(found.get(d.workload) ?? []), d]', with: '[d]' },
     specs: ['apps/inventory/src/plan/workloads/doubles.spec.ts'],
+  },
+  {
+    name: 'a node counts as drained by a view that is behind',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'noteDrained',
+    operation: { replace: '{ workloads: true }', with: '{}' },
+    specs: MOVES,
+  },
+  {
+    name: 'a node counts as drained by a cordon of before',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'noteDrained',
+    operation: { operand: 'now.cordon.at !== cordon?.at' },
+    specs: MOVES,
+  },
+  {
+    name: 'a job begins over what was assigned there a moment ago',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'noteMoved',
+    operation: { replace: '{ workloads: true, nodes, incidents: nodes }', with: '{ nodes, incidents: nodes }' },
+    specs: MOVES,
+  },
+  {
+    name: 'a job that was cancelled is changed all the same',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'jobAfter',
+    operation: { drop: 'if (!waitsForMoves(job)) return undefined' },
+    specs: MOVES,
+  },
+  {
+    name: 'what runs again is taken from the node that it runs on',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'releaseFrom',
+    operation: { replace: 'isStopped(now)', with: 'true' },
+    specs: MOVES,
+  },
+  {
+    name: 'nodes are emptied through a gap in a view',
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'moves',
+    operation: { row: 'isKnown: ({ live }) => live' },
+    specs: MOVES,
   },
   {
     name: 'a node is powered on by the system whose boot starts work a second time',

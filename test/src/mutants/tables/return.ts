@@ -59,10 +59,10 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a maintenance that waited begins on a node that was powered off meanwhile',
-    file: 'apps/inventory/src/recovery/move.reconciler.ts',
-    symbol: 'MoveReconciler.noteMoved',
-    operation: { drop: 'if (dead !== undefined) return this.callOff(c, job, dead);' },
-    specs: ['apps/inventory/src/recovery/drain.spec.ts'],
+    file: 'apps/inventory/src/plan/workloads/moves.ts',
+    symbol: 'jobAfter',
+    operation: { drop: 'if (off !== undefined) return calledOff(job, off, fleet.wallMs);' },
+    specs: ['apps/inventory/src/plan/workloads/moves.spec.ts'],
   },
   {
     name: 'what is assigned to a node holds it, whatever the node says',

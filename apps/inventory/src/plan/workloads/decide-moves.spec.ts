@@ -6,8 +6,8 @@ import { workloadAfter } from '#domain/workload/changes.js';
 import { LEFT_OUT_MS } from '#domain/workload/failed-starts.js';
 import type { Host } from '#domain/workload/placement.js';
 import { askStartGate } from '#domain/workload/start-decision.js';
-import { aNode, aWorkload } from '../testing/records.js';
-import { beginning, decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
+import { aNode, aWorkload } from '../../testing/records.js';
+import { beginning, decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './decide-moves.js';
 
 const NOW = 1_700_000_000_000;
 const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });

@@ -1,0 +1,216 @@
+import { waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { quietPhases } from '#domain/incident/phases.js';
+import { isFailing, START_FAILED } from '#domain/workload/failed-starts.js';
+import { isStopped } from '#domain/workload/owed-start.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Ages } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
+import { alarmIntents } from '../alarms/alarm-intents.js';
+import type { Concern } from '../concern.js';
+import type { ChangeJob, ChangeNode, ChangeWorkload, Intent } from '../intent.js';
+import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './decide-moves.js';
+import { diedBefore } from './died-before.js';
+import { hosts } from './hosts.js';
+import { startCheck } from './start-check.js';
+
+/** What hinders a move for less than this is no news, ms: a report may be on its way. */
+const ALARM_AFTER_MS = 3_000;
+
+/** Of a node that is to be emptied: something hinders it. */
+type MoveCondition = `stuck/${string}`;
+
+/** Nodes that are to be emptied, and how far each is. */
+export interface MovesView {
+  /** Node → cause of the moves away from it. */
+  leaving: ReadonlyMap<string, string>;
+  moving: readonly WorkloadRecord[];
+  plan: MovePlan;
+}
+
+/**
+ * Empties nodes: those that are being drained, those of a job that was ordered with `force` and waits for it, and
+ * those that stay DEGRADED where the policy says so, until they are heard again on all of their networks. And takes from
+ * a node what that does not get started. It begins the moves, and says when a node is empty; stopping, placing and starting
+ * are done by those who always do it.
+ */
+export const moves: Concern<MoveCondition> = {
+  isKnown: ({ live }) => live,
+  conditions: (fleet) => ({ holds: [...stuck(fleet).keys()].map(isStuck) }),
+  plan: (fleet, ages): Intent[] => {
+    const { begin, release } = view(fleet).plan;
+    return [
+      ...begin.map((b) => beginMove(b, fleet)),
+      ...release.map(releaseFrom),
+      ...undrained(fleet)
+        .filter((n) => hindersDrain(n, fleet) === undefined)
+        .map(noteDrained),
+      ...waiting(fleet)
+        .filter((job) => jobAfter(job, fleet) !== undefined)
+        .map(noteMoved),
+      ...alarmIntents(fleet, ['drain-stuck'], wanted(fleet, ages)),
+    ];
+  },
+};
+
+/** Undefined: a view has a gap, and nothing is begun. */
+export const movesView = (fleet: Fleet): MovesView | undefined => (fleet.live ? view(fleet) : undefined);
+
+const view = perFleet((fleet: Fleet): MovesView => {
+  const leaving = new Map<string, string>();
+  for (const [node, step] of fleet.degradedSteps()) if (step === 'drain') leaving.set(node, 'degraded');
+  for (const n of draining(fleet)) leaving.set(n.name, 'drain');
+  for (const job of waiting(fleet)) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
+  const all = fleet.workloads.list.map((e) => e.value);
+  const isIdle = leaving.size === 0 && !all.some(isFailing);
+  const plan = decideMoves({
+    ...{ leaving, workloads: all, hosts: isIdle ? [] : hosts(fleet), now: fleet.wallMs },
+    reported: (node) => reported(fleet, node),
+    isInIncident: (node) => isInIncident(fleet, node),
+    unanswered: (workload) => {
+      const check = startCheck(fleet, workload, '');
+      return check.kind === 'unknown' ? check.nodes : [];
+    },
+  });
+  return { leaving, moving: all.filter((w) => w.move !== undefined), plan };
+});
+
+const draining = perFleet(({ nodes }: Fleet): readonly NodeRecord[] =>
+  nodes.list.flatMap((e) => (e.value.cordon?.drain === true ? [e.value] : [])),
+);
+
+/** Those of which it has not been noted that everything has left them. */
+const undrained = (fleet: Fleet): NodeRecord[] => draining(fleet).filter((n) => n.cordon?.drained === undefined);
+
+const waiting = perFleet(({ jobs }: Fleet): readonly JobRecord[] =>
+  jobs.list.flatMap((e) => (waitsForMoves(e.value) ? [e.value] : [])),
+);
+
+/** Node → what stands in the way. What was found out about a node already says more than that it is not empty. */
+const stuck = perFleet((fleet: Fleet): ReadonlyMap<string, readonly string[]> => {
+  const { plan, moving } = view(fleet);
+  const found = new Map<string, readonly string[]>(plan.stuck);
+  const moves = new Set(moving.map((w) => w.move?.from));
+  const add = (node: string, why: string | undefined): void => {
+    if (why !== undefined && !found.has(node) && !moves.has(node)) found.set(node, [why]);
+  };
+  for (const n of undrained(fleet)) add(n.name, hindersDrain(n, fleet));
+  for (const job of waiting(fleet))
+    if (on(job.nodes, fleet).length === 0) for (const node of job.nodes) add(node, notFree(node, fleet));
+  return found;
+});
+
+const isStuck = (node: string): MoveCondition => `stuck/${node}`;
+
+const wanted = (fleet: Fleet, ages: Ages<MoveCondition>): WantedAlarm[] =>
+  [...stuck(fleet)]
+    .filter(([node]) => ages.of(isStuck(node)) >= ALARM_AFTER_MS)
+    .map(([subject, why]) => ({
+      ...{ code: 'drain-stuck', subject, severity: 'warning' },
+      message: `Its workloads cannot all be moved away. ${why.slice(0, 5).join(' ')}`,
+    }));
+
+function beginMove(b: MovePlan['begin'][number], { wallMs }: Fleet): ChangeWorkload {
+  const isFailed = b.move.cause === START_FAILED;
+  return {
+    ...{ do: 'change-workload', key: b.workload, about: { workload: b.workload }, told: 'stopping' },
+    reason: `It is to move to ${b.move.to}.`,
+    decide: () => beginning(b, wallMs),
+    log: {
+      level: isFailed ? 'warn' : 'debug',
+      facts: { workload: b.workload, ...b.move },
+      message: isFailed ? 'workload was not started, and goes elsewhere' : 'workload begins to move',
+    },
+  };
+}
+
+const releaseFrom = ({ workload, node }: MovePlan['release'][number]): ChangeWorkload => ({
+  ...{ do: 'change-workload', key: workload, about: { workload }, told: 'cleared' },
+  reason: 'It shall not run, and does not.',
+  decide: (now) => (isStopped(now) ? { kind: 'cleared', from: node } : undefined),
+});
+
+const hindersDrain = (n: NodeRecord, fleet: Fleet): string | undefined =>
+  notEmptyBecause(n, on([n.name], fleet), reported(fleet, n.name));
+
+/** The view may miss what was assigned a moment ago: a full read alone can say that nothing is there. */
+const noteDrained = ({ name, cordon }: NodeRecord): ChangeNode => ({
+  ...{ do: 'change-node', key: name, about: { node: name }, reads: { workloads: true } },
+  reason: 'Everything has left it.',
+  decide: (now, { fleet }) => {
+    if (now.cordon?.drain !== true || now.cordon.drained !== undefined || now.cordon.at !== cordon?.at)
+      return undefined;
+    if (hindersDrain(now, fleet) !== undefined) return undefined;
+    return { ...now, cordon: { ...now.cordon, drained: fleet.wallMs } };
+  },
+});
+
+/** The same: nor may it show yet that a node was powered off. */
+const noteMoved = ({ id, nodes }: JobRecord): ChangeJob => ({
+  ...{ do: 'change-job', key: id, about: { job: id }, reads: { workloads: true, nodes, incidents: nodes } },
+  reason: 'What has still to leave its nodes has changed.',
+  decide: (now, { fleet }) => jobAfter(now, fleet),
+});
+
+/**
+ * The job's list of what has still to leave; none: workers may take it. It ends where it would find a node dead.
+ * Undefined: it stays as it is.
+ */
+function jobAfter(job: JobRecord, fleet: Fleet): JobRecord | undefined {
+  if (!waitsForMoves(job)) return undefined;
+  const off = dead(job, fleet);
+  if (off !== undefined) return calledOff(job, off, fleet.wallMs);
+  const moving = on(job.nodes, fleet).map((w) => w.name);
+  if (moving.length === 0 && job.nodes.some((name) => notFree(name, fleet) !== undefined)) return undefined;
+  return moving.sort().join() === job.moving?.join() ? undefined : { ...job, moving };
+}
+
+const dead = (job: JobRecord, { nodes }: Fleet): string | undefined =>
+  diedBefore(
+    job,
+    job.nodes.flatMap((name) => nodes.get(name)?.value ?? []),
+  );
+
+function calledOff(job: JobRecord, dead: string, at: number): JobRecord {
+  const error = `${dead} was powered off before it began: order it again when it serves`;
+  return { ...job, cancel: { by: 'muster', at }, status: 'Errored', error, endedAt: at };
+}
+
+/** Empty, and nothing is under way against its power: the incident that emptied it may have only just done so. */
+function notFree(name: string, fleet: Fleet): string | undefined {
+  const node = fleet.nodes.get(name)?.value;
+  if (node === undefined) return undefined;
+  const incident = fleet.incidents.get(name)?.value;
+  return (
+    notEmptyBecause(node, [], reported(fleet, name)) ??
+    (incident && fleet.quarantine.reasonOf(incident)) ??
+    (isInIncident(fleet, name) ? 'It has an open incident.' : undefined)
+  );
+}
+
+const on = (nodes: readonly string[], fleet: Fleet): WorkloadRecord[] => {
+  const there = assigned(fleet);
+  return nodes.flatMap((node) => there.get(node) ?? []);
+};
+
+const assigned = perFleet(({ workloads }: Fleet): ReadonlyMap<string, WorkloadRecord[]> => {
+  const there = new Map<string, WorkloadRecord[]>();
+  for (const { value: w } of workloads.list) {
+    const node = w.assignment?.node;
+    if (node === undefined) continue;
+    const known = there.get(node);
+    if (known === undefined) there.set(node, [w]);
+    else known.push(w);
+  }
+  return there;
+});
+
+function reported({ reports }: Fleet, node: string): ReadonlySet<string> | undefined {
+  const workloads = reports.get(node)?.workloads;
+  return workloads && new Set(workloads.map((w) => w.name));
+}
+
+function isInIncident({ incidents }: Fleet, node: string): boolean {
+  const phase = incidents.get(node)?.value.phase;
+  return phase !== undefined && !quietPhases.includes(phase);
+}
