@@ -26,6 +26,7 @@ import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
 import { powerOrders } from './plan/power/power-orders.js';
 import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
+import { recovery } from './plan/recovery/recovery.js';
 import { startGates } from './plan/alarms/start-gates.js';
 import { moves } from './plan/workloads/moves.js';
 import { starts } from './plan/workloads/starts.js';
@@ -33,7 +34,6 @@ import { stops } from './plan/workloads/stops.js';
 import { tokenGuard } from './plan/store/token-guard.js';
 import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
-import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
 /** A concern, and what drives it: its plan, or a provider. */
@@ -89,7 +89,7 @@ export const tasks: readonly TaskRow[] = [
   planned('incidents', incidents, 'critical'),
   planned('power-orders', powerOrders, 'warning'),
   row('periodic-checks', PeriodicCheckReconciler, 'warning'),
-  row('recovery', RecoveryReconciler, 'critical'),
+  planned('recovery', recovery, 'critical'),
   row('task-alarms', TaskAlarmsReconciler, 'warning'),
 ];
 

@@ -114,7 +114,7 @@ export class DatagramKeysService {
         const heard = this.reports.of(node);
         return heard && { report: heard.report, fresh: this.context.clock.monotonicMs() - heard.heardAt <= freshness };
       },
-      beacon: this.detector.fresh ? this.detector.beacon : undefined,
+      beacon: this.detector.current,
     });
   }
 

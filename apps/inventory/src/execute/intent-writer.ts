@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, MusterError, type WorkloadRecord } from '#contracts';
+import { isEndedJob, MusterError, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import type { TaskRun } from '../conductor/task.js';
@@ -21,6 +21,7 @@ import type {
   Intent,
   KeepVerdicts,
   Moment,
+  NodeFirst,
   OpenIncident,
   SettleJob,
   TakePermit,
@@ -29,10 +30,14 @@ import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { AuditService } from '../store/audit.service.js';
+import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { SettlementWriter } from './settlement-writer.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 import { SubmissionWriter } from './submission-writer.js';
+
+/** The most that what follows an incident waits for the view to show it, ms: it does within a few. */
+const SHOWN_MS = 1_000;
 
 type Right = Pick<TaskRun, 'token' | 'check'>;
 
@@ -84,6 +89,8 @@ export class IntentWriter {
         return this.openIncident(i, at, c);
       case 'take-permit':
         return this.takePermit(i, c);
+      case 'node-first':
+        return this.nodeFirst(i, at, c);
       case 'change-job':
         return this.changeJob(i, at, c);
       case 'create-job':
@@ -125,10 +132,14 @@ export class IntentWriter {
 
   private async changeNode(i: ChangeNode, at: Moment, c: Right): Promise<boolean> {
     const change = async (): Promise<boolean> => {
-      const { changed } = await this.nodes.change(i.key, (now) => {
-        c.check();
-        return i.decide(now, at);
-      });
+      const { changed } = await this.nodes.change(
+        i.key,
+        (now) => {
+          c.check();
+          return i.decide(now, at);
+        },
+        i.told,
+      );
       return changed;
     };
     const { audit } = i;
@@ -136,12 +147,14 @@ export class IntentWriter {
   }
 
   private async changeWorkload(i: ChangeWorkload, at: Moment, c: Right): Promise<boolean> {
+    let was: WorkloadRecord | undefined;
     const changed = await this.workloads.change(i.key, i.told, (now) => {
       c.check();
+      was = now;
       return i.decide(now, at);
     });
-    if (changed === undefined) return false;
-    for (const next of i.followedBy?.(changed, at) ?? []) await this.carryOut(next, c);
+    if (changed === undefined || was === undefined) return false;
+    for (const next of i.followedBy?.(changed, at, was) ?? []) await this.carryOut(next, c);
     return true;
   }
 
@@ -164,7 +177,35 @@ export class IntentWriter {
       c.check();
       return i.decide(now, at);
     });
-    return changed !== undefined;
+    if (changed === undefined) return false;
+    const next = i.followedBy?.(changed) ?? [];
+    if (next.length > 0) await this.store.incidents.view.shows(changed.revision, SHOWN_MS);
+    await inParallel(next, (intent) => this.carryOut(intent, c));
+    return true;
+  }
+
+  private async nodeFirst(i: NodeFirst, at: Moment, c: Right): Promise<boolean> {
+    let found: NodeRecord | undefined;
+    const decide: ChangeNode['decide'] = (now, moment) => {
+      found = now;
+      return i.node.decide(now, moment);
+    };
+    try {
+      await this.changeNode({ ...i.node, decide }, at, c);
+    } catch (e) {
+      if (MusterError.from(e).code !== 'NODE_UNKNOWN') throw e;
+      found = undefined;
+    }
+    await this.carryOut(i.incident(found), c);
+    return true;
+  }
+
+  private async changeJob(i: ChangeJob, at: Moment, c: Right): Promise<boolean> {
+    const { changed } = await this.store.jobs.bucket.mutate(i.key, (current) => {
+      c.check();
+      return current && i.decide(current.value, at);
+    });
+    return changed;
   }
 
   private async openIncident(i: OpenIncident, at: Moment, c: Right): Promise<boolean> {
@@ -180,14 +221,6 @@ export class IntentWriter {
     const decision = await this.permits.take(i.incident, i.node, () => void c.check());
     for (const next of i.followedBy(decision)) await this.carryOut(next, c);
     return decision.granted;
-  }
-
-  private async changeJob(i: ChangeJob, at: Moment, c: Right): Promise<boolean> {
-    const { changed } = await this.store.jobs.bucket.mutate(i.key, (current) => {
-      c.check();
-      return current && i.decide(current.value, at);
-    });
-    return changed;
   }
 
   private async createJob(i: CreateJob, at: Moment, c: Right): Promise<boolean> {

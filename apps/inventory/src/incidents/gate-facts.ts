@@ -176,7 +176,7 @@ export class GateFactsService implements OnModuleInit {
   }
 
   private latch(): Latch {
-    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const beacon = this.detector.current;
     const now = (name: string): VerdictKind | undefined => {
       const node = this.store.nodes.view.get(name)?.value;
       return node && latestVerdict(node, beacon);
@@ -244,7 +244,7 @@ export class GateFactsService implements OnModuleInit {
 
   /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
   silent(): { node: NodeRecord; forMs: number }[] {
-    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const beacon = this.detector.current;
     const now = this.store.nodes.view
       .entries()
       .map((e) => e.value)

@@ -21,14 +21,13 @@ import { incidentViews } from '../plan/incidents/incident-views.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import type { Concern } from '../plan/concern.js';
+import { recovery, recoveryViews } from '../plan/recovery/recovery.js';
 import { returns, returnsNow } from '../plan/returns/returns.js';
 import { moves, movesView } from '../plan/workloads/moves.js';
 import { placesFor } from '../plan/workloads/room.js';
 import { startSteps } from '../plan/workloads/start-steps.js';
 import { starts } from '../plan/workloads/starts.js';
 import { stops, stopViews } from '../plan/workloads/stops.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
-import { Contradictions } from '../recovery/contradictions.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Ages } from '../snapshot/ages.js';
 import type { Fleet } from '../snapshot/fleet.js';
@@ -51,8 +50,6 @@ export class PlanService {
     private readonly gates: GateFactsService,
     private readonly permits: PermitService,
     private readonly plans: PlanExecutor,
-    private readonly collateral: CollateralWatch,
-    private readonly contradictions: Contradictions,
     private readonly quarantine: PowerQuarantine,
   ) {
     conductor.answer<Request, PlanView>(Subjects.conductorPlan(), (q, token) => this.own(q, token));
@@ -135,16 +132,16 @@ export class PlanService {
 
   private power(): PowerPreview[] {
     const { store } = this;
-    const contradicted = new Set(this.contradictions.now().map((i) => i.id));
+    const views = new Map(this.shown(recovery, recoveryViews).map((v) => [v.incident.id, v]));
     return store.incidents.view.entries().flatMap(({ value: incident }): PowerPreview[] => {
       const isOurs = (isOpenIncident(incident) && isAfterOff(incident)) || isOrderPending(incident);
       if (!isOurs || incident.unreadable !== undefined) return [];
       return [
         {
+          isContradicted: false,
+          ...views.get(incident.id),
           incident,
           node: store.nodes.view.get(incident.node)?.value,
-          ...(incident.phase === 'fenced' && { collateral: this.collateral.step(incident) }),
-          isContradicted: contradicted.has(incident.id),
           quarantineLeftMs: this.quarantine.leftMs(incident),
         },
       ];

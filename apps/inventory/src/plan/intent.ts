@@ -52,6 +52,8 @@ interface Changes<T, R = T> extends Intended {
 
 export interface ChangeNode extends Changes<NodeRecord> {
   readonly do: 'change-node';
+  /** The reason that the events of the change give. @default none */
+  readonly told?: string;
   /** An act of a person that takes effect now: it stands in the audit. */
   readonly audit?: { readonly by: string; readonly action: string; readonly detail: string };
 }
@@ -61,8 +63,11 @@ export interface ChangeWorkload extends Changes<WorkloadRecord, WorkloadEvent> {
   readonly do: 'change-workload';
   /** Told in its event where it was changed. @default it is no news */
   readonly told?: EventMap['workload']['change'];
-  /** What is then written besides, in this order. After a crash in between it lacks: the plan asks for it again. */
-  followedBy?(changed: WorkloadRecord, at: Moment): Intent[];
+  /**
+   * What is then written besides, in this order. After a crash in between it lacks: the plan asks for it again.
+   * @param was the record that was replaced
+   */
+  followedBy?(changed: WorkloadRecord, at: Moment, was: WorkloadRecord): Intent[];
 }
 
 /** The same of several workloads that go on together, one after the other; one that is left alone holds up no other. */
@@ -78,6 +83,26 @@ export interface ChangeIncident extends Changes<IncidentRecord> {
   readonly do: 'change-incident';
   /** Which of its node: one that has taken its place is left alone. */
   readonly id: string;
+  /**
+   * What is then written besides, side by side, once the view shows the change: whoever is woken by that finds it. After a
+   * crash in between it lacks: the plan asks for it again.
+   */
+  followedBy?(changed: IncidentRecord): Intent[];
+}
+
+/**
+ * First the node, then the incident that rests on it: also where the node says so already, or was deleted. After a crash
+ * in between the incident has not moved, and the plan asks for both again.
+ */
+export interface NodeFirst extends Intended {
+  readonly do: 'node-first';
+  readonly node: ChangeNode;
+  /** @param found the node as the change found it; undefined: it was deleted */
+  incident(found: NodeRecord | undefined): ChangeIncident;
+}
+
+export interface ChangeJob extends Changes<JobRecord> {
+  readonly do: 'change-job';
 }
 
 /** The node's incident, where it has none that is open: whoever comes second joins the first. */
@@ -103,10 +128,6 @@ export interface TakePermit extends Intended {
   readonly node: NodeRecord;
   /** What is then written, granted or not, in this order. After a crash in between it is asked for again, and answered the same. */
   followedBy(decision: PermitDecision): Intent[];
-}
-
-export interface ChangeJob extends Changes<JobRecord> {
-  readonly do: 'change-job';
 }
 
 /** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
@@ -248,6 +269,7 @@ export type Intent =
   | ChangeIncident
   | OpenIncident
   | TakePermit
+  | NodeFirst
   | ChangeJob
   | CreateJob
   | DeleteJob

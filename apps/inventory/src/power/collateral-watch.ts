@@ -1,26 +1,19 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { AgeBook } from '../ages/age-book.js';
-import { DetectorView } from '../verdicts/detector-view.js';
-import { InventoryStore } from '../store/inventory-store.js';
-import {
-  decideCollateral,
-  fellSilent,
-  type CollateralFacts,
-  type CollateralStep,
-  type SilentNode,
-} from './collateral.js';
-import { decideDrill, type DrillStep } from './drill.js';
 import { ReportsView } from '../reports/reports-view.js';
-import { silentNodes, SPEAKS_MS } from './silent-nodes.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { DetectorView } from '../verdicts/detector-view.js';
+import { silentNodes } from './silent-nodes.js';
 
-/** Gathers what tells whether a power-off has hit another node than the one that it was for. */
+/** Keeps what tells whether a power-off has hit another node than the one that it was for: from the start of the process on. */
 @Injectable()
 export class CollateralWatch implements OnApplicationShutdown {
   private readonly offs: AgeBook;
-  private readonly proven: AgeBook;
   /** Offs that were there when this process began: how old they are it does not know. */
   private readonly older = new Set<string>();
+  /** Node → the offs of its incident. */
+  private readonly known = new Map<string, readonly string[]>();
   private readonly stop: () => void;
 
   constructor(
@@ -29,11 +22,11 @@ export class CollateralWatch implements OnApplicationShutdown {
     private readonly reports: ReportsView,
   ) {
     this.offs = new AgeBook(store.clock);
-    this.proven = new AgeBook(store.clock);
-    for (const { value } of store.incidents.view.entries()) for (const key of offsOf(value)) this.older.add(key);
-    this.stop = store.incidents.view.onChange((_node, i) => {
-      if (i !== undefined) this.see(i);
-    });
+    for (const { key: node, value } of store.incidents.view.entries()) {
+      for (const off of offsOf(value)) this.older.add(off);
+      this.see(node, offsOf(value));
+    }
+    this.stop = store.incidents.view.onChange((node, i) => this.see(node, i === undefined ? [] : offsOf(i)));
   }
 
   onApplicationShutdown(): void {
@@ -42,73 +35,32 @@ export class CollateralWatch implements OnApplicationShutdown {
 
   /** Since this process saw each `off` of the incident, ms; undefined: it was there when the process began. */
   offsAgoMs(i: IncidentRecord): (number | undefined)[] {
-    return offsOf(i).map((key) => (this.older.has(key) ? undefined : this.offs.ageMs(key)));
-  }
-
-  /** What is to become of the incident's proof, as of now. */
-  step(i: IncidentRecord): CollateralStep {
-    return decideCollateral(i, this.facts(i));
-  }
-
-  /** What the drill has shown, as of now. */
-  drill(i: IncidentRecord): DrillStep {
-    const f = this.facts(i);
-    const { provenForMs, sighted } = f;
-    const offAgoMs = f.offsAgoMs[0];
-    return decideDrill(i, {
-      provenForMs,
-      sighted,
-      offAgoMs,
-      unheardMs: this.reports.ageMs(i.node),
-      fell: fellSilent(i, f),
-    });
-  }
-
-  private facts(i: IncidentRecord): CollateralFacts {
-    this.see(i);
-    const node = this.store.nodes.view.get(i.node)?.value;
-    return {
-      provenForMs: this.proven.see(i.id),
-      node,
-      sighted: this.detector.sighted && this.store.nodes.view.live,
-      silent: this.silent(i.node),
-      offsAgoMs: this.offsAgoMs(i),
-      heardIn: (name) => {
-        const age = this.reports.ageMs(name);
-        return age !== undefined && age < SPEAKS_MS ? this.reports.of(name)?.report.bootId : undefined;
-      },
-    };
-  }
-
-  /** To be called each round: forgets what is over. */
-  keep(fenced: readonly IncidentRecord[]): void {
-    const ids = new Set(fenced.map((i) => i.id));
-    this.proven.retain((id) => ids.has(id));
-    const open = new Set(this.store.incidents.view.entries().flatMap((e) => offsOf(e.value)));
-    this.offs.retain((key) => open.has(key));
-    for (const key of this.older) if (!open.has(key)) this.older.delete(key);
+    return offsOf(i).map((off) => (this.older.has(off) ? undefined : this.offs.ageMs(off)));
   }
 
   /** Names of nodes that are not heard: to be written down before the first off. */
   silentNow(except: string): string[] {
-    return this.silent(except).map((s) => s.node);
-  }
-
-  private see(i: IncidentRecord): void {
-    for (const key of offsOf(i)) if (!this.older.has(key)) this.offs.see(key);
-    if (i.phase !== 'fenced') this.proven.forget(i.id);
-  }
-
-  private silent(except: string): SilentNode[] {
-    return silentNodes(
+    const silent = silentNodes(
       except,
       this.store.nodes.view.entries().map((e) => e.value),
-      this.detector.fresh ? this.detector.beacon : undefined,
+      this.detector.current,
       (name) => {
         const last = this.reports.of(name);
         return last && { bootId: last.report.bootId, agoMs: this.reports.ageMs(name) ?? 0 };
       },
     );
+    return silent.map((s) => s.node);
+  }
+
+  private see(node: string, offs: readonly string[]): void {
+    for (const off of this.known.get(node) ?? [])
+      if (!offs.includes(off)) {
+        this.offs.forget(off);
+        this.older.delete(off);
+      }
+    for (const off of offs) if (!this.older.has(off)) this.offs.see(off);
+    if (offs.length === 0) this.known.delete(node);
+    else this.known.set(node, offs);
   }
 }
 

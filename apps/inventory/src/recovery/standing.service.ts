@@ -45,7 +45,7 @@ export class StandingService implements OnApplicationShutdown {
     const { store } = this;
     const now = store.clock.monotonicMs();
     const seenOn = this.seenOn();
-    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const beacon = this.detector.current;
     const nodes = new Map<string, AssignedNode | undefined>();
     const nodeOf = (name: string): AssignedNode | undefined => {
       if (nodes.has(name)) return nodes.get(name);

@@ -113,9 +113,9 @@ export class FleetSource {
   }
 
   private detectorNow(): DetectorNow {
-    const { beacon, fresh, sighted, settled, blindnessEnded, silentMs, sightedMs } = this.detector;
+    const { beacon, current, fresh, sighted, settled, blindnessEnded, silentMs, sightedMs } = this.detector;
     const silentFor = ageMs(silentMs);
-    return { beacon, silentFor, fresh, sighted, settled, blindnessEnded, sightedMs: sightedMs as SightedMs };
+    return { beacon, current, silentFor, fresh, sighted, settled, blindnessEnded, sightedMs: sightedMs as SightedMs };
   }
 
   private readonly heard = (node: string): Heard | undefined => {

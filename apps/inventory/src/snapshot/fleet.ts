@@ -78,6 +78,8 @@ export interface Fleet {
 export interface DetectorNow {
   /** The last one, however old; undefined: none was heard. */
   readonly beacon: Beacon | undefined;
+  /** The same, where it counts: without a fresh one every verdict is UNKNOWN. */
+  readonly current: Beacon | undefined;
   /** Without one: since the last, or since this process listens. */
   readonly silentFor: AgeMs;
   /** It counts: without a fresh one every verdict is UNKNOWN. */

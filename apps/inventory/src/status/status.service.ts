@@ -79,7 +79,7 @@ export class StatusService implements OnApplicationShutdown {
   }
 
   private troubled(nodes: readonly NodeRecord[], busy: ReadonlySet<string>): TroubledNode[] {
-    return troubledNodes(nodes, this.detector.fresh ? this.detector.beacon : undefined, (node) => busy.has(node));
+    return troubledNodes(nodes, this.detector.current, (node) => busy.has(node));
   }
 
   private detectorPart(): StatusView['detector'] {

@@ -53,6 +53,11 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return age !== undefined && age < BEACON_FRESH_MS;
   }
 
+  /** The last one, where it counts. */
+  get current(): Beacon | undefined {
+    return this.fresh ? this.beacon : undefined;
+  }
+
   /** Fresh, and the detector hears enough of the fleet to judge. */
   get sighted(): boolean {
     return this.fresh && this.beacon?.sighted === true;

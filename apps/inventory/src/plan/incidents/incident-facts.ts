@@ -23,7 +23,7 @@ export const ageIn =
 
 /** The last word on it that this process has heard. */
 export const verdictHeard = ({ detector }: Fleet, node: NodeRecord): VerdictKind | undefined =>
-  latestVerdict(node, detector.fresh ? detector.beacon : undefined);
+  latestVerdict(node, detector.current);
 
 /** Members that are silent as of now. */
 export const silentMembers = (fleet: Fleet): NodeRecord[] =>

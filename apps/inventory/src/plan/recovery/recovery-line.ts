@@ -2,6 +2,7 @@ import type { IncidentRecord, RecoveryAssignment, WorkloadRecord } from '#contra
 import { go } from '#domain/incident/steps.js';
 import { TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { isUnplaced } from '../workloads/room.js';
 import { conducted, type Conducting } from './conducted.js';
 import { decidePowerOn } from './power-on.js';
 import { waiting } from './recovery-start.js';
@@ -50,9 +51,10 @@ export function followed(
   if (now.phase !== 'recovering') return undefined;
   const { workloads, nodes, settings, wallMs: at } = by.fleet;
   const known = new Set(now.recovery.map((r) => r.workload));
-  const recovery = [...now.recovery, ...late.filter((r) => !known.has(r.workload))].map((r) =>
-    recoveryOf(r, workloads.get(r.workload)?.value, hasNoRoom(r.workload)),
-  );
+  const recovery = [...now.recovery, ...late.filter((r) => !known.has(r.workload))].map((r) => {
+    const w = workloads.get(r.workload)?.value;
+    return recoveryOf(r, w, w !== undefined && isUnplaced(w) && hasNoRoom(w.name));
+  });
   if (!workloads.live || !recovery.every(isSettledRecovery)) {
     const isSame = JSON.stringify(recovery) === JSON.stringify(now.recovery);
     return isSame ? undefined : conducted(now, by, { ...now, updatedAt: at, recovery });

@@ -8,42 +8,14 @@ import {
   type NodeRecord,
   type WorkloadRecord,
 } from '#contracts';
-import type { ServiceContext } from '#service';
-import { AlarmService } from '../alarms/alarm.service.js';
-import type { Reconciler } from '../conductor/task.js';
-import { IncidentService } from '../incidents/incident.service.js';
-import { NodeService } from '../nodes/node.service.js';
-import { ReservationBook } from '../operations/reservation-book.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
-import { AfterAnswer } from '../store/after-answer.js';
-import type { AuditService } from '../store/audit.service.js';
-import { MemoryStore } from '../testing/memory-store.js';
-import { fleetSource } from '../testing/planned.js';
-import { playRun } from '../testing/play-run.js';
-import { aDevice, aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
-import { playServer } from '../testing/play-server.js';
-import { Contradictions } from './contradictions.js';
-import { GenerationFloor } from './generation-floor.js';
-import { RecoveryReconciler } from './recovery.reconciler.js';
-import { WorkloadService } from './workload.service.js';
+import { MemoryStore } from '../../testing/memory-store.js';
+import { planExecutor } from '../../testing/planned.js';
+import { playRun } from '../../testing/play-run.js';
+import { playServer } from '../../testing/play-server.js';
+import { aDevice, aNode, anIncident, aReport, aWorkload } from '../../testing/records.js';
+import { recovery } from './recovery.js';
 
 const TOKEN = 9;
-
-function drive(store: MemoryStore): Reconciler {
-  const inventory = store.asStore;
-  const context = { clock: store.clock, random: store.random, log: store.bus.log } as unknown as ServiceContext;
-  return new RecoveryReconciler(
-    context,
-    inventory,
-    fleetSource(store),
-    new NodeService(inventory),
-    new AlarmService(inventory),
-    new IncidentService(inventory, {} as AuditService, new AfterAnswer(inventory)),
-    new WorkloadService(inventory, new GenerationFloor(inventory), new ReservationBook(inventory), store.reports),
-    new Contradictions(inventory, store.reports),
-    new CollateralWatch(inventory, store.detector, store.reports),
-  );
-}
 
 const proof = { kind: 'read-back' as const, at: 1, level: 0 };
 const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1, endedAt: 1 };
@@ -65,7 +37,7 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   store.nodes.set('n-2', aNode('n-2'));
   store.workloads.set('db', aWorkload('db', on('n-1', { priority: 1 })));
   store.workloads.set('web', aWorkload('web', on('n-1')));
-  const sut = drive(store);
+  const sut = planExecutor(store).drive(recovery);
   store.incidents.set('n-1', incident);
   const failed: object[] = [];
   /** @param heard who is heard right before */

@@ -1,0 +1,50 @@
+import type { IncidentRecord } from '#contracts';
+import { decideCollateral, fellSilent, type CollateralFacts, type CollateralStep } from '../../power/collateral.js';
+import { decideDrill, type DrillStep } from '../../power/drill.js';
+import { silentNodes, SPEAKS_MS } from '../../power/silent-nodes.js';
+import type { AgeMs } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+
+/**
+ * What is to become of the incident's proof.
+ * @param provenFor since this process saw the proof
+ */
+export const collateralStep = (i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): CollateralStep =>
+  decideCollateral(i, factsOf(i, fleet, provenFor));
+
+/** What the drill has shown. */
+export function drillStep(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): DrillStep {
+  const facts = factsOf(i, fleet, provenFor);
+  return decideDrill(i, {
+    provenForMs: provenFor,
+    sighted: facts.sighted,
+    offAgoMs: facts.offsAgoMs[0],
+    unheardMs: fleet.heard(i.node)?.ago,
+    fell: fellSilent(i, facts),
+  });
+}
+
+function factsOf(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): CollateralFacts {
+  const { nodes, heard, detector } = fleet;
+  return {
+    provenForMs: provenFor,
+    node: nodes.get(i.node)?.value,
+    sighted: detector.sighted && nodes.live,
+    silent: silentNodes(
+      i.node,
+      nodes.list.map((e) => e.value),
+      detector.current,
+      (name) => wordOf(fleet, name),
+    ),
+    offsAgoMs: fleet.offsAgo(i),
+    heardIn: (name) => {
+      const last = heard(name);
+      return last !== undefined && last.ago < SPEAKS_MS ? last.report.bootId : undefined;
+    },
+  };
+}
+
+function wordOf({ heard }: Fleet, name: string): { bootId: string; agoMs: number } | undefined {
+  const last = heard(name);
+  return last && { bootId: last.report.bootId, agoMs: last.ago };
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { IncidentRecord } from '#contracts';
+import { MemoryStore } from '../testing/memory-store.js';
+import { collateralWatch } from '../testing/planned.js';
+import { anIncident } from '../testing/records.js';
+
+const off = (n: number) => ({ n, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 });
+const fencing = (offs: number[], o: Partial<IncidentRecord> = {}): IncidentRecord =>
+  anIncident('n-1', { phase: 'fencing', commands: offs.map(off), ...o });
+
+it('knows how old an off is that was given while it looked, and of no other', () => {
+  const store = new MemoryStore();
+  store.incidents.set('n-1', fencing([1]));
+  const sut = collateralWatch(store);
+  store.clock.now = 100;
+  store.incidents.set('n-1', fencing([1, 2]));
+  store.clock.now = 150;
+  store.incidents.set('n-1', fencing([1, 2, 3]));
+  store.clock.now = 400;
+  expect(sut.offsAgoMs(fencing([1, 2, 3]))).toEqual([undefined, 300, 250]);
+  expect(sut.offsAgoMs(fencing([1, 2, 3], { devicesAfter: 2 }))).toEqual([250]);
+});
+
+it('forgets those that stand in no record any more', () => {
+  const store = new MemoryStore();
+  store.incidents.set('n-1', fencing([1]));
+  const sut = collateralWatch(store);
+  store.incidents.set('n-1', fencing([1, 2]));
+  for (const gone of [undefined, fencing([], { id: 'another' }), fencing([1, 2], { devicesAfter: 2 })]) {
+    store.incidents.set('n-1', gone);
+    store.incidents.set('n-1', fencing([1, 2]));
+    store.clock.now += 100;
+    expect(sut.offsAgoMs(fencing([1, 2]))).toEqual([100, 100]);
+  }
+});
