@@ -69,7 +69,7 @@ export class FleetSource {
       gap,
       permits: this.of(store.permits),
       knowsSettings: store.settings.view.live,
-      treatedAsDown: this.degraded.treatedAsDown(),
+      treatedAsDown: this.treatedAsDown,
       identity: this.identity.reads(),
       quarantine: this.quarantine,
       returns: this.returns,
@@ -124,6 +124,8 @@ export class FleetSource {
   };
   private readonly offsAgo: Fleet['offsAgo'] = (i) =>
     this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
+  // Looked for by who asks: few do, and all nodes would be looked at for each snapshot.
+  private readonly treatedAsDown: Fleet['treatedAsDown'] = () => this.degraded.treatedAsDown();
   private readonly degradedSteps: Fleet['degradedSteps'] = () => this.degraded.steps();
   private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 
@@ -140,11 +142,11 @@ export class FleetSource {
 }
 
 /** Made of the same records, at the same moment. */
-function isSame({ detector, workers, treatedAsDown, identity, ...rest }: Fleet, b: Fleet): boolean {
+function isSame({ detector, workers, identity, ...rest }: Fleet, b: Fleet): boolean {
   const isSaid = (Object.keys(detector) as (keyof DetectorNow)[]).every((k) => Object.is(detector[k], b.detector[k]));
   const isOffered = workers?.length === b.workers?.length && (workers ?? []).every((w, i) => w === b.workers?.[i]);
-  // Most days these are empty, and they are made anew for each.
-  const isNobody = [treatedAsDown, identity, b.treatedAsDown, b.identity].every((x) => x.size === 0);
+  // Most days nobody is suspect.
+  const isNobody = identity.size === 0 && b.identity.size === 0;
   if (!isSaid || !isOffered || !isNobody) return false;
   return (Object.keys(rest) as (keyof typeof rest)[]).every((k) => Object.is(rest[k], b[k]));
 }

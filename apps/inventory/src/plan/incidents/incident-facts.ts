@@ -30,7 +30,7 @@ export const silentMembers = (fleet: Fleet): NodeRecord[] =>
   fleet.nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(verdictHeard(fleet, n)));
 
 export const degradedToDeath = ({ nodes, treatedAsDown }: Fleet): NodeRecord[] =>
-  [...treatedAsDown].flatMap((name) => nodes.get(name)?.value ?? []);
+  [...treatedAsDown()].flatMap((name) => nodes.get(name)?.value ?? []);
 
 /** Whose power devices are asked who they are, and for their power, beside everything else. */
 export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet), ...degradedToDeath(fleet)];

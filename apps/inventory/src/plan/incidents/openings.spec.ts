@@ -87,7 +87,7 @@ describe('for a dead node', () => {
 });
 
 it('opens one for a node that stays DEGRADED as its policy says, and closes none for it', () => {
-  const degraded = { treatedAsDown: new Set(['n-1', 'gone']) };
+  const degraded = { treatedAsDown: () => new Set(['n-1', 'gone']) };
   expect(steps(storeOf(stored('DEGRADED')), degraded)).toEqual(['n-1 open']);
   const booted = storeOf({ ...stored('DEGRADED'), bootId: 'next' }, { phase: 'recovered' });
   expect(steps(booted, degraded)).toEqual(['n-1 none']);
