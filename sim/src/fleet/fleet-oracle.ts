@@ -346,11 +346,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   judgePlan(items: readonly PlanItem[]): void {
     const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
       items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
-    const isTold = ({ name, subject }: Obstacle, about: readonly PlanItem[]): boolean => {
+    const isTold = ({ name, subject, node }: Obstacle, about: readonly PlanItem[]): boolean => {
       const gate = /^gate (.*)$/.exec(name)?.[1];
       if (gate === undefined) return about.length > 0;
       // Its verdict may be of this moment, and its record of the moment before.
-      const isBack = this.f.hosts.get(subject)?.speaks === true;
+      const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;
       return about.some((i) => i.gate === gate || i.does === 'would' || (i.does === 'acts' && isBack));
     };
     this.unsettled((o) => {
