@@ -80,6 +80,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'peer-list': never,
   'power-place': never,
   'power-identity': notJudged,
+  'power-identity-unread': notJudged,
   'drain-stuck': (node, w) => w.isBeingEmptied(node) && w.workloadsOf(node).length > 0,
   'webhook-failing': never,
   'link-down': never,

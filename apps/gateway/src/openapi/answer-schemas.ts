@@ -545,6 +545,7 @@ export const namedSchemas: Record<string, Schema> = {
           'partly-heard',
           'peer-list',
           'power-identity',
+          'power-identity-unread',
           'power-on-withheld',
           'power-place',
           'record-unreadable',
@@ -2560,6 +2561,13 @@ export const namedSchemas: Record<string, Schema> = {
         properties: { by: { type: 'string' }, why: { type: 'string' }, at: { type: 'number' } },
         required: ['by', 'why', 'at'],
         description: 'Of a mismatch: an administrator says that it is its own all the same. It stays unproven.',
+      },
+      unread: {
+        type: 'object',
+        properties: { at: { type: 'number' }, why: { type: 'string' } },
+        required: ['at', 'why'],
+        description:
+          'Of one that was proven: it does not say who it is any more, since then (wall clock, ms), and why.',
       },
       basis: { type: 'string', description: '`identityBasis` of the device that it was found for.' },
     },

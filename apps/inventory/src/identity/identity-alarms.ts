@@ -1,9 +1,9 @@
-import { identityStanding, knownIdentity, type AlarmCode, type NodeRecord } from '#contracts';
+import { identityStanding, knownIdentity, provenIdentity, type AlarmCode, type NodeRecord } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { placeConflicts, placeText, type AddressesOf } from '../power/power-place.js';
 
 /** Raised and cleared from here and nowhere else. */
-export const identityAlarmCodes: readonly AlarmCode[] = ['power-place', 'power-identity'];
+export const identityAlarmCodes: readonly AlarmCode[] = ['power-place', 'power-identity', 'power-identity-unread'];
 
 /** Devices that may be another machine's: each node once, with what is to be done. */
 export function identityAlarms(nodes: readonly NodeRecord[], addressesOf: AddressesOf): WantedAlarm[] {
@@ -28,5 +28,20 @@ export function identityAlarms(nodes: readonly NodeRecord[], addressesOf: Addres
       },
     ];
   });
-  return [...places.values(), ...foreign];
+  return [...places.values(), ...foreign, ...nodes.flatMap(unread)];
+}
+
+/** Of a node that is heard: of one that is silent its incident says what its devices do not. */
+function unread(n: NodeRecord): WantedAlarm[] {
+  const device = n.powerLevels.flat().find((d) => provenIdentity(n, d)?.unread !== undefined);
+  if (device === undefined || n.state !== 'Discovered') return [];
+  const why = provenIdentity(n, device)?.unread?.why ?? 'no reason is known';
+  return [
+    {
+      code: 'power-identity-unread',
+      subject: n.name,
+      severity: 'warning',
+      message: `Its power device ${device.id} at ${placeText(device)} was proven to be its own, and does not say who it is any more (${why}): while it does not, it is given no off. See muster node power-device test ${n.name}; where its firmware says nothing of itself any more: muster node power-device set ${n.name} ${device.id} --username …, then muster node drill ${n.name} --reason ….`,
+    },
+  ];
 }

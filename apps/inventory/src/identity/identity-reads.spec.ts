@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MusterError, type ErrorCode } from '#contracts';
+import { identityBasis, MusterError, type DeviceFacts, type ErrorCode, type NodeRecord } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aDevice, aNode } from '../testing/records.js';
+import { identityAlarms } from './identity-alarms.js';
 import { IdentityReads } from './identity-reads.js';
 
 it('are waited for until what they found is shown, so that nothing is decided by what was known before', async () => {
@@ -188,4 +189,87 @@ it('are told on for 15 s, counted from when the device was asked, and only what 
   expect(sut.recent('n-1')?.ageMs).toBe(15_000);
   now = 16_001;
   expect(sut.recent('n-1')).toBeUndefined();
+});
+
+describe('a device that was proven and says no more who it is', () => {
+  const seen = { guid: '00112233445566778899aabbccddee01' };
+  const basis = identityBasis(aDevice());
+  type Answer = { seen?: DeviceFacts; code?: ErrorCode; detail?: string };
+
+  /** A node in a record, and what its device says when it is asked. */
+  function world(o: Partial<NodeRecord> = {}) {
+    let answer: Answer = { seen };
+    let writes = 0;
+    let node = aNode('n-1', {
+      powerLevels: [[aDevice()]],
+      powerIdentity: { bmc: { result: 'proven', by: 'guid', at: 1, seen, basis } },
+      hardware: { bmcGuid: seen.guid, at: 1 },
+      ...o,
+    });
+    const view = { entries: () => [], shows: () => Promise.resolve(true) };
+    const change = (_name: string, fn: (n: NodeRecord) => NodeRecord | undefined) => {
+      const next = fn(node);
+      if (next !== undefined) [node, writes] = [next, writes + 1];
+      return Promise.resolve({ revision: 1 });
+    };
+    const call = () => Promise.resolve({ devices: [{ id: 'bmc', basis, ...answer }] });
+    const sut = new IdentityReads(
+      { clock: { monotonicMs: () => 0, wallMs: () => 5 }, bus: { call } } as unknown as ServiceContext,
+      { nodes: { view } } as unknown as InventoryStore,
+      { change } as unknown as NodeService,
+    );
+    return {
+      read: async (says: Answer, o: { quick?: boolean; marks?: boolean }) => {
+        answer = says;
+        await sut.read('n-1', o);
+        return { unread: node.powerIdentity?.['bmc']?.unread, writes };
+      },
+      node: () => node,
+      alarms: () => identityAlarms([node], () => undefined).map((a) => `${a.code} ${a.severity}: ${a.message}`),
+    };
+  }
+
+  it.each<[string, Answer, string]>([
+    ['answers with nothing', { seen: {} }, 'it says nothing that can be compared'],
+    ['answers with a filler', { seen: { guid: '0'.repeat(32) } }, 'it says nothing that can be compared'],
+    ['refuses', { code: 'BMC_REFUSED', detail: 'Invalid command' }, 'BMC_REFUSED: Invalid command'],
+  ])('has an alarm where it %s, once that is written down, until it says so again', async (_what, says, why) => {
+    const w = world();
+    expect(await w.read(says, { marks: false })).toMatchObject({ unread: undefined, writes: 0 });
+    expect(w.alarms()).toEqual([]);
+    expect(await w.read(says, { marks: true })).toEqual({ unread: { at: 5, why }, writes: 1 });
+    expect(w.alarms()).toEqual([
+      expect.stringMatching(
+        /^power-identity-unread warning: .*bmc.*muster node power-device test n-1.*power-device set n-1 bmc --username.*muster node drill n-1/,
+      ),
+    ]);
+    // Nothing is new, and who does not write it down leaves it as it is.
+    expect((await w.read(says, { marks: true })).writes).toBe(1);
+    expect(await w.read(says, { quick: true })).toMatchObject({ unread: { at: 5 }, writes: 1 });
+    expect(w.node().powerIdentity?.['bmc']).toMatchObject({ result: 'proven', seen });
+    expect(await w.read({ seen }, { quick: true })).toEqual({ unread: undefined, writes: 2 });
+    expect(w.alarms()).toEqual([]);
+  });
+
+  it.each<[string, Answer, Partial<NodeRecord>]>([
+    ['nobody asked it', { code: 'NODE_BUSY' }, {}],
+    ['no fencer has its driver', { code: 'DRIVER_UNAVAILABLE' }, {}],
+    ['it was never proven', { seen: {} }, { powerIdentity: { bmc: { result: 'unproven', at: 1, basis } } }],
+    [
+      'it was drilled and never said anything',
+      { seen: {} },
+      { powerIdentity: { bmc: { result: 'proven', by: 'drill', at: 1, basis } } },
+    ],
+    ['nothing is known of it', { code: 'BMC_REFUSED' }, { powerIdentity: {} }],
+  ])('is not one of which %s', async (_what, says, o) => {
+    const w = world(o);
+    expect((await w.read(says, { marks: true })).unread).toBeUndefined();
+    expect(w.alarms()).toEqual([]);
+  });
+
+  it('has no alarm of its own while its node is silent: the incident says it then', async () => {
+    const w = world({ state: 'Disappeared' });
+    expect((await w.read({ seen: {} }, { marks: true })).unread).toBeDefined();
+    expect(w.alarms()).toEqual([]);
+  });
 });

@@ -10,7 +10,7 @@ import {
   type PowerIdentity,
   type RpcAnswer,
 } from '#contracts';
-import { IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
+import { IDENTITY_FRESH_MS, unreadIdentity } from '#domain/power/whose-device.js';
 import { comparedIdentity, identityIndex } from '#domain/node/device-identity.js';
 import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
@@ -93,7 +93,7 @@ export class IdentityReads {
     row.lastAt = now;
     row.asked += 1;
     row.underWay += 1;
-    this.read(node, true)
+    this.read(node, { quick: true })
       .then(
         () => (row.answered = true),
         (cause: unknown) => {
@@ -132,9 +132,11 @@ export class IdentityReads {
   /**
    * Asks now. A device that cannot be read keeps what was found before. Resolves when the view shows what was found:
    * whether a node may be switched off is decided by that.
+   * @param o.marks it is written down where a device that was proven does not say who it is
    * @throws MusterError NODE_UNKNOWN, or as the call to a fencer fails
    */
-  async read(name: string, quick = false): Promise<Read[]> {
+  async read(name: string, o: { quick?: boolean; marks?: boolean } = {}): Promise<Read[]> {
+    const { quick = false, marks = false } = o;
     const at = this.context.clock.monotonicMs();
     const { devices } = await this.context.bus.call(
       'fencer.power.identify',
@@ -142,28 +144,32 @@ export class IdentityReads {
       { timeoutMs: READ_MS },
     );
     const said = devices.flatMap(({ id, basis, seen }) => (seen === undefined ? [] : [{ id, basis, seen }]));
-    if (said.length > 0) {
-      // Of two that overlap the one that was asked later says more.
-      if ((this.last.get(name)?.at ?? -Infinity) <= at) this.last.set(name, { at, devices: said });
-      const { revision } = await this.nodes.change(name, (n) => this.compared(n, devices));
+    // Of two that overlap the one that was asked later says more.
+    if (said.length > 0 && (this.last.get(name)?.at ?? -Infinity) <= at) this.last.set(name, { at, devices: said });
+    if (said.length > 0 || marks) {
+      const { revision } = await this.nodes.change(name, (n) => this.compared(n, devices, marks));
       await this.store.nodes.view.shows(revision, SHOWN_MS);
     }
     return devices;
   }
 
   /** Undefined: nothing is new. */
-  private compared(node: NodeRecord, reads: readonly Read[]): NodeRecord | undefined {
+  private compared(node: NodeRecord, reads: readonly Read[], marks: boolean): NodeRecord | undefined {
     const others = this.store.nodes.view.entries().flatMap((e) => (e.key === node.name ? [] : [e.value]));
     const index = identityIndex([...others, node]);
     let next = node;
     for (const device of node.powerLevels.flat()) {
       const basis = identityBasis(device);
       // What was read in another place, or with other credentials, is about another device.
-      const seen = reads.find((r) => r.id === device.id && r.basis === basis)?.seen;
-      if (seen === undefined) continue;
+      const read = reads.find((r) => r.id === device.id && r.basis === basis);
       const known = knownIdentity(node, device);
+      if (read === undefined || (read.seen === undefined && known === undefined)) continue;
       const at = this.context.clock.wallMs();
-      const found = comparedIdentity({ node: node.name, own: node.hardware, index, seen, known, basis, at });
+      const { seen } = read;
+      const own = node.hardware;
+      const compared = seen && comparedIdentity({ node: node.name, own, index, seen, known, basis, at });
+      const found = withUnread(compared ?? known, unreadIdentity(node, device, read), { marks, at });
+      if (found === undefined) continue;
       if (known === undefined || !isSame(known, found)) next = withIdentity(next, device.id, found);
     }
     return next === node ? undefined : next;
@@ -181,6 +187,18 @@ const againMs = ({ answered, asked }: Row): number =>
 
 /** Nobody has said anything. */
 const unheard: ReadonlySet<ErrorCode> = new Set(['TIMEOUT', 'NO_RESPONDER', 'BUS_UNAVAILABLE']);
+
+/** @param why it does not say who it is. Undefined: it does, or nobody can tell */
+function withUnread(
+  found: PowerIdentity | undefined,
+  why: string | undefined,
+  o: { marks: boolean; at: number },
+): PowerIdentity | undefined {
+  if (found === undefined) return undefined;
+  const { unread, ...said } = found;
+  if (why === undefined) return said;
+  return o.marks ? { ...said, unread: { at: unread?.at ?? o.at, why: unread?.why ?? why } } : found;
+}
 
 /** But for its date: a write for each look would wake everybody, and say nothing. */
 const isSame = (a: PowerIdentity, b: PowerIdentity): boolean =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identityBasis, type NodeRecord } from '#contracts';
+import { identityBasis, type DeviceFacts, type ErrorCode, type NodeRecord } from '#contracts';
 import type { AlarmService } from '../alarms/alarm.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import type { KnownNames } from '../store/known-names.js';
@@ -11,6 +11,10 @@ import type { IdentityReads } from './identity-reads.js';
 /** A store of one node, and which nodes are read. */
 class World {
   readonly read: string[] = [];
+  /** Whether what is not said is written down, of each read. */
+  readonly marks: boolean[] = [];
+  /** What the device says. */
+  says: { seen?: DeviceFacts; code?: ErrorCode } = { seen: {} };
   now = 0;
   node: NodeRecord;
   readonly sut: IdentityReconciler;
@@ -26,7 +30,11 @@ class World {
     } as unknown as InventoryStore;
     const nothing = () => Promise.resolve();
     const alarms = { list: () => [], raise: nothing, clear: nothing } as unknown as AlarmService;
-    const read = (name: string) => Promise.resolve((this.read.push(name), [{ seen: {} }]));
+    const read = (name: string, { marks }: { marks: boolean }) => {
+      this.read.push(name);
+      this.marks.push(marks);
+      return Promise.resolve([{ id: 'bmc', ...this.says }]);
+    };
     const reads = { read } as unknown as IdentityReads;
     this.sut = new IdentityReconciler(store, alarms, reads, { of: () => undefined } as unknown as KnownNames);
   }
@@ -64,6 +72,29 @@ describe('power devices in good days', () => {
     w.node = { ...w.node, powerIdentity: mismatch };
     expect([await w.look(59_000), await w.look(1_000), await w.look(60_000)]).toEqual([1, 2, 3]);
   });
+
+  it.each<[string, World['says']]>([
+    ['says nothing of itself', { seen: {} }],
+    ['refuses to say who it is', { code: 'BMC_REFUSED' }],
+    ['does not answer', { code: 'BMC_TIMEOUT' }],
+  ])(
+    'are asked each minute while one that was proven %s, and from the second time on it is written down',
+    async (_what, says) => {
+      const seen = { guid: '00112233445566778899aabbccddee01' };
+      const basis = identityBasis(aDevice());
+      const powerIdentity = { bmc: { result: 'proven' as const, by: 'guid' as const, at: 1, seen, basis } };
+      const w = new World(aNode('n-1', { powerLevels: [[aDevice()]], powerIdentity }));
+      w.says = says;
+      await w.look(6 * HOUR);
+      await w.look(6 * HOUR);
+      expect(w.marks).toEqual([false]);
+      expect([await w.look(59_000), await w.look(1_000), await w.look(60_000)]).toEqual([1, 2, 3]);
+      expect(w.marks).toEqual([false, true, true]);
+      w.says = { seen };
+      expect([await w.look(60_000), await w.look(60_000), await w.look(6 * HOUR)]).toEqual([4, 4, 5]);
+      expect(w.marks.slice(3)).toEqual([true, false]);
+    },
+  );
 
   it('are not gone through again while the record is the same', async () => {
     let asked = 0;

@@ -8,6 +8,7 @@ import { KnownNames } from '../store/known-names.js';
 import { IdentityAlarmBook } from './identity-alarm-book.js';
 import { identityAlarmCodes } from './identity-alarms.js';
 import { IdentityReads } from './identity-reads.js';
+import { unreadIdentity } from '#domain/power/whose-device.js';
 
 /** A device is asked again after this, ms: cables are moved while nobody looks. */
 const AGAIN_MS = 6 * 3_600_000;
@@ -23,6 +24,8 @@ interface Plan extends Devices {
   of: NodeRecord;
   dueAt: number;
   readAt: number;
+  /** A device that was proven did not say who it is when it was asked last. */
+  unread?: boolean;
 }
 
 interface Devices {
@@ -89,8 +92,13 @@ export class IdentityReconciler implements Reconciler {
   private async readOne(name: string, plan: Plan): Promise<void> {
     this.running++;
     try {
-      const read = await this.reads.read(name);
-      if (read.every((d) => d.seen !== undefined)) return;
+      // A BMC that starts anew says nothing for a while.
+      const read = await this.reads.read(name, { marks: plan.unread === true });
+      const devices = plan.of.powerLevels.flat();
+      const isUnread = (d: PowerDevice): boolean =>
+        read.some((r) => r.id === d.id && unreadIdentity(plan.of, d, r) !== undefined);
+      plan.unread = devices.some(isUnread);
+      if (!plan.unread && read.every((d) => d.seen !== undefined)) return;
     } catch (cause) {
       const e = MusterError.from(cause);
       this.store.bus.log.debug({ node: name, code: e.code }, `its power devices were not identified: ${e.message}`);

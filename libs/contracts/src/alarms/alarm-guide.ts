@@ -236,6 +236,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'Correct the wiring or the address, and test again.',
     command: testPower,
   },
+  'power-identity-unread': {
+    subject: 'NODE',
+    meaning: 'A power device was proven, and does not say who it is any more: it would not be used when its node dies.',
+    text: 'See why. Where its firmware says nothing any more, give it another user name, and drill it.',
+    command: testPower,
+  },
   'drain-stuck': {
     subject: 'NODE',
     meaning: 'A drain goes no further: what could not move runs on where it is.',

@@ -47,6 +47,8 @@ export const AlarmCodes = [
   'power-place',
   /** A power device says that it is another machine's. */
   'power-identity',
+  /** A power device that was proven to be its node's own does not say who it is any more. */
+  'power-identity-unread',
   'drain-stuck',
   'webhook-failing',
   /** Two nodes do not hear each other on a network, while others hear both. */

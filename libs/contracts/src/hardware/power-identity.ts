@@ -37,6 +37,8 @@ export interface PowerIdentity {
   seen?: DeviceFacts;
   /** Of a mismatch: an administrator says that it is its own all the same. It stays unproven. */
   acknowledged?: { by: string; why: string; at: number };
+  /** Of one that was proven: it does not say who it is any more, since then (wall clock, ms), and why. */
+  unread?: { at: number; why: string };
   /** `identityBasis` of the device that it was found for. */
   basis: string;
 }

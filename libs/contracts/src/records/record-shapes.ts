@@ -116,6 +116,7 @@ const powerIdentity = recordOf<PowerIdentity>()(
     why: text,
     seen: recordOf<DeviceFacts>()({}, { guid: text, ...facts }),
     acknowledged: object({ ...byAt, why: text }),
+    unread: object({ at: number, why: text }),
   },
 );
 const hardware = { systemUuid: text, bmcGuid: text, ...facts };

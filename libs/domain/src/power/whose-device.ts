@@ -76,10 +76,28 @@ export const standsFor = (owner: DeviceOwner, atMs: number): boolean =>
   (owner.is === 'own' && owner.readsMs.some((readMs) => readMs <= atMs && atMs - readMs <= IDENTITY_FRESH_MS));
 
 /** Why it is not known who a device is. @param last how it was asked last */
-export function whyUnread(last: IdentityRead | undefined): string {
+export function whyUnread(last: Pick<IdentityRead, 'code' | 'detail'> | undefined): string {
   if (last === undefined) return 'it was not asked in time';
   if (last.code === undefined) return 'it says nothing that can be compared';
   return `${last.code}: ${last.detail ?? 'no detail'}`;
+}
+
+/** Nobody has asked the device. */
+const notAsked: readonly (string | undefined)[] = ['NODE_BUSY', 'DRIVER_UNAVAILABLE', 'CONFIG_INVALID'];
+
+/**
+ * Why a device that was proven by what it says of itself could not be used now: it says nothing that can be compared with
+ * that. Undefined: it says who it is, or there is nothing to compare, or it was not asked.
+ */
+export function unreadIdentity(
+  n: Identified,
+  d: PowerDevice,
+  read: Pick<IdentityRead, 'seen' | 'code' | 'detail'>,
+): string | undefined {
+  const facts = provenFacts(n, d);
+  if (facts === undefined || notAsked.includes(read.code)) return undefined;
+  if (read.seen !== undefined && isSameDevice(facts, read.seen) !== undefined) return undefined;
+  return whyUnread(read);
 }
 
 /** Some device of the node was proven by what it says, so it is to be asked before anything is switched. */

@@ -739,6 +739,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
   },
   {
+    name: 'nobody is told in good days that a device which was proven says no more who it is',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'withUnread',
+    operation: { replace: 'o.marks', with: 'false' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
+    name: 'a device that was proven says no more who it is, and that is not written down',
+    file: 'apps/inventory/src/identity/identity.reconciler.ts',
+    symbol: 'IdentityReconciler.readOne',
+    operation: { replace: 'plan.unread === true', with: 'false' },
+    specs: ['apps/inventory/src/identity/identity.reconciler.spec.ts'],
+  },
+  {
     name: 'what a device that was proven said hours ago stands behind its off',
     file: 'libs/domain/src/power/whose-device.ts',
     symbol: 'IDENTITY_FRESH_MS',
