@@ -17,6 +17,7 @@ import { claimExpiry } from './plan/jobs/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/nodes/cordon-end.js';
 import { deadWork } from './plan/alarms/dead-work.js';
+import { drivers } from './plan/alarms/drivers.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
 import { incidents } from './plan/incidents/incidents.js';
@@ -34,7 +35,6 @@ import { stops } from './plan/workloads/stops.js';
 import { tokenGuard } from './plan/store/token-guard.js';
 import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
-import { DriverReconciler } from './status/driver.reconciler.js';
 
 /** A concern, and what drives it: its plan, or a provider. */
 export type TaskRow = TaskPlan & ({ readonly plan: Concern<string> } | { readonly by: Type<Reconciler> });
@@ -71,7 +71,7 @@ export const tasks: readonly TaskRow[] = [
   planned('job-retention', jobRetention, 'warning'),
   planned('check-alarms', checkAlarms, 'warning'),
   row('records', RecordsService, 'warning'),
-  row('drivers', DriverReconciler, 'warning'),
+  planned('drivers', drivers, 'warning'),
   row('power-identity', IdentityReconciler, 'warning'),
   planned('cordon-end', cordonEnd, 'warning'),
   planned('claim-expiry', claimExpiry, 'warning'),

@@ -20,6 +20,7 @@ import type {
   DeleteJob,
   Intent,
   KeepVerdicts,
+  TellDriver,
   Moment,
   NodeFirst,
   OpenIncident,
@@ -47,6 +48,9 @@ type Right = Pick<TaskRun, 'token' | 'check'>;
  */
 @Injectable()
 export class IntentWriter {
+  /** Driver → id of the event that this process has told last. */
+  private readonly toldOfDriver = new Map<string, string>();
+
   constructor(
     private readonly store: InventoryStore,
     private readonly fleets: FleetSource,
@@ -117,14 +121,16 @@ export class IntentWriter {
         return true;
       case 'raise-alarm': {
         const { code, subject, severity, message } = i.alarm;
-        await this.alarms.raise(code, subject, severity, message);
-        return true;
+        const raised = await this.alarms.raise(code, subject, severity, message);
+        return this.followed(i.followedBy?.(raised), c);
       }
       case 'clear-alarm':
         await this.alarms.clear(i.code, i.subject);
-        return true;
+        return this.followed(i.followedBy?.(), c);
       case 'keep-verdicts':
         return this.keepVerdicts(i, c);
+      case 'tell-driver':
+        return this.tellDriver(i);
       case 'fetch-verdict':
         return this.fetchVerdict(i.node);
     }
@@ -154,8 +160,7 @@ export class IntentWriter {
       return i.decide(now, at);
     });
     if (changed === undefined || was === undefined) return false;
-    for (const next of i.followedBy?.(changed, at, was) ?? []) await this.carryOut(next, c);
-    return true;
+    return this.followed(i.followedBy?.(changed, at, was), c);
   }
 
   private async changeWorkloads(i: ChangeWorkloads, at: Moment, c: Right): Promise<boolean> {
@@ -168,8 +173,7 @@ export class IntentWriter {
       if (now !== undefined) changed.push(now);
     }
     if (changed.length === 0) return false;
-    for (const next of i.followedBy(changed, at)) await this.carryOut(next, c);
-    return true;
+    return this.followed(i.followedBy(changed, at), c);
   }
 
   private async changeIncident(i: ChangeIncident, at: Moment, c: Right): Promise<boolean> {
@@ -247,6 +251,20 @@ export class IntentWriter {
       c.check();
       await this.store.bus.keepVerdicts(node, keep);
     }
+    return true;
+  }
+
+  private async followed(by: readonly Intent[] = [], c: Right): Promise<true> {
+    for (const next of by) await this.carryOut(next, c);
+    return true;
+  }
+
+  private async tellDriver({ event, count }: TellDriver): Promise<boolean> {
+    const key = event.driver.replaceAll(':', '_');
+    const id = `driver.${key}.${count}.${event.offered ? 'on' : 'off'}`;
+    if (this.toldOfDriver.get(key) === id) return false;
+    await this.store.bus.emit('driver', key, event, { id });
+    this.toldOfDriver.set(key, id);
     return true;
   }
 

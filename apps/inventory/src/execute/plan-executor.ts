@@ -16,7 +16,7 @@ import { IntentWriter } from './intent-writer.js';
 /** Carries out what concerns plan: a snapshot, its plan, and each intent of it by itself, under the lease of the run. */
 @Injectable()
 export class PlanExecutor {
-  private readonly books = new Map<unknown, AgeBook>();
+  private readonly books = new Map<unknown, { ages: AgeBook; term: number | undefined }>();
   private readonly inquired = new Map<unknown, AskedBook>();
 
   constructor(
@@ -70,7 +70,7 @@ export class PlanExecutor {
   }
 
   private act<C extends string>(run: TaskRun, concern: Concern<C>, fleet: Fleet): Promise<void> | undefined {
-    const book = this.bookOf(concern);
+    const book = this.bookOf(concern, concern.perTerm && run.token);
     const ages = agesIn<C>(book);
     if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet, ages));
     const inquiries = this.inquiriesOf(concern, fleet);
@@ -119,9 +119,12 @@ export class PlanExecutor {
     return book;
   }
 
-  private bookOf(concern: unknown): AgeBook {
-    let book = this.books.get(concern);
-    if (book === undefined) this.books.set(concern, (book = new AgeBook(this.store.clock)));
-    return book;
+  /** @param term where ages are those of a term; undefined: they are not, or any term's */
+  private bookOf(concern: unknown, term?: number): AgeBook {
+    const was = this.books.get(concern);
+    const isKept = was !== undefined && (term === undefined || was.term === term);
+    const book = isKept ? was : { ages: new AgeBook(this.store.clock), term };
+    this.books.set(concern, book);
+    return book.ages;
   }
 }

@@ -16,7 +16,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
-import { isOutdatedFencer, outdatedFencer } from './outdated-workers.js';
+import { isOutdatedFencer, outdatedFencer } from '../plan/alarms/outdated-workers.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 
 type Answer = RpcAnswer<'inventory.incidents.recheck'>;

@@ -5,18 +5,12 @@ import {
   type NodeRecord,
   type OutReason,
   type Reservations,
-  type WorkerRecord,
 } from '#contracts';
 import { networksDown } from '#domain/verdict/networks-out.js';
 import { avoidedBecause } from './degraded-policy.js';
 import { outReasons } from './in-service.js';
+import type { Offers } from './missing-drivers.js';
 import { powerDrivers } from './node-rules.js';
-
-/** Which drivers live workers offer. */
-export interface Offers {
-  power(driver: string): boolean;
-  provision(driver: string): boolean;
-}
 
 /** What it rests on which nodes are in service, as of one moment. */
 export interface ServiceGrounds {
@@ -46,22 +40,6 @@ export function serviceReasons({ offers, ...g }: ServiceGrounds): (n: NodeRecord
       detectorSighted: g.detectorSighted,
     });
   };
-}
-
-/** By these workers, who are alive. */
-export const offersOf = (workers: readonly WorkerRecord[]): Offers => {
-  const of = (service: WorkerRecord['service']): ((driver: string) => boolean) => {
-    const drivers = new Set(workers.flatMap((w) => (w.service === service ? w.drivers : [])));
-    return (driver) => drivers.has(driver);
-  };
-  return { power: of('fencer'), provision: of('provisioner') };
-};
-
-/** What the node needs and nobody offers. */
-export function missingOf(n: NodeRecord, offers: Offers): string[] {
-  const missing = powerDrivers(n).filter((d) => !offers.power(d));
-  if (!offers.provision(n.provisionDriver)) missing.push(n.provisionDriver);
-  return missing;
 }
 
 function once<T>(fn: () => T): () => T {

@@ -3,7 +3,8 @@ import { outRemedy, type NodeRecord, type NodeView, type OutReason, type WorkerR
 import type { Entry } from '#bus';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { missingOf, serviceReasons, type Offers } from './service-reasons.js';
+import { missingDrivers, offersOf, type MissingDriver, type Offers } from './missing-drivers.js';
+import { serviceReasons } from './service-reasons.js';
 import { shownNode } from './shown-node.js';
 
 /** What a view has beyond the record. */
@@ -94,19 +95,11 @@ export class ServiceView {
   }
 
   /** Drivers that nodes need and no live worker of the right kind offers. */
-  missingDrivers(): { driver: string; nodes: string[] }[] {
-    const nodes = this.store.nodes.view.entries().map((e) => e.value);
-    const missing = new Map<string, string[]>();
-    const offers = this.offers();
-    for (const n of nodes)
-      for (const driver of missingOf(n, offers)) {
-        const names = missing.get(driver);
-        if (names) names.push(n.name);
-        else missing.set(driver, [n.name]);
-      }
-    return [...missing]
-      .map(([driver, names]) => ({ driver, nodes: names.sort() }))
-      .sort((a, b) => (a.driver < b.driver ? -1 : 1));
+  missingDrivers(): MissingDriver[] {
+    return missingDrivers(
+      this.store.nodes.view.entries().map((e) => e.value),
+      this.offers(),
+    );
   }
 
   /** A detector is heard that sees the fleet. */
@@ -122,19 +115,6 @@ export class ServiceView {
   }
 
   private offers(): Offers {
-    const { workers } = this.store;
-    return {
-      power: remembered((driver) => workers.offers('fencer', driver)),
-      provision: remembered((driver) => workers.offers('provisioner', driver)),
-    };
+    return offersOf(this.store.workers.live());
   }
-}
-
-function remembered(fn: (text: string) => boolean): (text: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (text) => {
-    let answer = known.get(text);
-    if (answer === undefined) known.set(text, (answer = fn(text)));
-    return answer;
-  };
 }

@@ -34,6 +34,11 @@ export interface Concern<C extends string = never> {
    * @param ages as they were before this look
    */
   conditions?(fleet: Fleet, ages: Ages<C>): Conditions<C>;
+  /**
+   * Every age begins anew with each term of the conductor: what only others tell is not known yet to who has just begun
+   * to look. @default it goes on
+   */
+  readonly perTerm?: true;
   plan(fleet: Fleet, ages: Ages<C>): Intent[];
   /** Who is suspect: whose power devices are asked beside everything else. @default nobody */
   suspects?(fleet: Fleet, since: Since<C>): Suspicions;

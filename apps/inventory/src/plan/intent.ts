@@ -1,5 +1,6 @@
 import type {
   AlarmCode,
+  AlarmRecord,
   ClaimRecord,
   EventMap,
   IncidentRecord,
@@ -240,12 +241,16 @@ export interface SweepEdit extends Intended {
 export interface RaiseAlarm extends Intended {
   readonly do: 'raise-alarm';
   readonly alarm: WantedAlarm;
+  /** What is then told besides. After a crash in between it lacks: the plan asks for it again. */
+  followedBy?(raised: AlarmRecord): Intent[];
 }
 
 export interface ClearAlarm extends Intended {
   readonly do: 'clear-alarm';
   readonly code: AlarmCode;
   readonly subject: string;
+  /** What is then told besides. After a crash in between it lacks. */
+  followedBy?(): Intent[];
 }
 
 /** Drops older verdicts from the stream of events. */
@@ -259,6 +264,14 @@ export interface KeepVerdicts extends Intended {
 export interface FetchVerdict extends Intended {
   readonly do: 'fetch-verdict';
   readonly node: string;
+}
+
+/** The event that nobody offers a driver any more, or that somebody does again: told once by each process. */
+export interface TellDriver extends Intended {
+  readonly do: 'tell-driver';
+  readonly event: EventMap['driver'];
+  /** Of its alarm: so often it was lost so far. */
+  readonly count: number;
 }
 
 /** What a plan wants done: data, and nothing is done by making it. */
@@ -282,4 +295,5 @@ export type Intent =
   | RaiseAlarm
   | ClearAlarm
   | KeepVerdicts
+  | TellDriver
   | FetchVerdict;

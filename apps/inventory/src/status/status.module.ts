@@ -4,13 +4,12 @@ import { RecoveryModule } from '../recovery/recovery.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { AgentsView } from './agents-view.js';
 import { DiagnosisService } from './diagnosis.service.js';
-import { DriverReconciler } from './driver.reconciler.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 
 @Module({
   imports: [ReportsModule, IncidentsModule, RecoveryModule],
   controllers: [StatusController],
-  providers: [AgentsView, DiagnosisService, StatusService, DriverReconciler],
+  providers: [AgentsView, DiagnosisService, StatusService],
 })
 export class StatusModule {}

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   return: 91,
   secrets: 49,
   services: 20,
-  store: 41,
+  store: 44,
   storm: 20,
 };
 

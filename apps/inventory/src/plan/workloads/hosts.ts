@@ -1,6 +1,7 @@
 import { RESERVATIONS_KEY, type NodeRecord, type OutReason } from '#contracts';
 import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
-import { missingOf, offersOf, serviceReasons } from '../../nodes/service-reasons.js';
+import { missingOf, offersOf } from '../../nodes/missing-drivers.js';
+import { serviceReasons } from '../../nodes/service-reasons.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 

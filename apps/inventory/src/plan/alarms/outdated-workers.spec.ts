@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { READS, workerKey, type IncidentRecord, type WorkerRecord } from '#contracts';
-import type { FakeFleet } from '../testing/fake-fleet.js';
-import { ServedFleet } from '../testing/served-fleet.js';
-import { until } from '../testing/until.js';
+import type { FakeFleet } from '../../testing/fake-fleet.js';
+import { ServedFleet } from '../../testing/served-fleet.js';
+import { until } from '../../testing/until.js';
 
 /** Inventory on a real server; the spec plays the fencers. */
 describe('a fencer of an earlier version beside this inventory', () => {

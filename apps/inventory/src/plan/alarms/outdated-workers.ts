@@ -1,5 +1,5 @@
 import { READS, workerKey, type WorkerRecord } from '#contracts';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 
 /** What a worker has to read of what this version stores: one that does not takes it for something else, or for nothing. */
 const needs: Record<WorkerRecord['service'], number> = { fencer: READS.powerRecords, provisioner: READS.sealed };
