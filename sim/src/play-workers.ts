@@ -7,19 +7,18 @@ import type { PlayIndices, PlayResult } from './play.js';
 const PROGRAM = fileURLToPath(new URL('./play-worker.js', import.meta.url));
 
 /** So many histories are sent to a worker at a time: few, so that none is left alone with many at the end. */
-const AT_A_TIME = 8;
+const AT_A_TIME = 4;
 
 /**
  * A history is one thread that waits for nothing. The collector's and the compiler's own threads only take the cores
- * from other workers, and a larger nursery spares most of what they do: together a sixth of the time. What is called is
- * called again: it is observed from the first call on, and so compiled earlier. The optimizing compiler takes a third of
- * the first fifty histories, on a thousand functions that are each called a little: it has to be asked for five times as often.
+ * from other workers, and a larger nursery spares most of what they do: together a sixth of the time. The optimizing
+ * compiler takes a third of the first fifty histories, on a thousand functions that are each called a little: it has to be
+ * asked for five times as often.
  */
 const NODE_OPTIONS = [
   '--single-threaded',
   '--max-semi-space-size=64',
   '--min-semi-space-size=64',
-  '--no-lazy-feedback-allocation',
   '--interrupt-budget=600000',
 ];
 
