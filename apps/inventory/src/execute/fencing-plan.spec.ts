@@ -69,6 +69,17 @@ describe('a dead node', () => {
     expect(phases()).toEqual({ 'n-1': 'fencing' });
   });
 
+  it('is not accused before it is known whose its power device is', async () => {
+    const { w, beat, round, phases } = world();
+    w.verdicts.set('n-1', aVerdict('n-1', { seq: 1_000 }));
+    beat(100);
+    await round();
+    expect(phases()).toEqual({});
+    beat(100);
+    await round();
+    expect(phases()).toEqual({ 'n-1': 'fencing' });
+  });
+
   it('is held up by no other, of which the detector does not answer', async () => {
     const { w, store, die, round, phases } = world();
     await die('n-1', 'n-2');

@@ -341,6 +341,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
+    name: 'a node is accused before it is asked whose its power device is',
+    file: 'apps/inventory/src/execute/plan-executor.ts',
+    symbol: 'PlanExecutor.round',
+    operation: { replace: 'suspicions === undefined ? first : this.fleets.now(undefined, run.token)', with: 'first' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
     name: 'a node that lives after its off is watched without end',
     file: 'apps/inventory/src/plan/incidents/incidents.ts',
     symbol: 'incidents',
