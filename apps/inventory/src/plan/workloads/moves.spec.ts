@@ -113,12 +113,14 @@ describe('a node that is drained', () => {
     await round(3_000);
     store.incidents.live = false;
     store.nodes.set('n-2', aNode('n-2'));
+    store.workloads.set('b', aWorkload('b', { ...on('n-1'), desired: 'stopped' }));
     await round(4_000);
-    expect([shown(), of('a')?.move, told()]).toEqual([undefined, undefined, [expect.stringMatching(/No room/)]]);
+    expect([shown(), of('b')?.assignment?.node]).toEqual([undefined, 'n-1']);
+    expect([of('a')?.move, told()]).toEqual([undefined, [expect.stringMatching(/No room/)]]);
     store.incidents.live = true;
     await round(5_000);
     await round(6_000);
-    expect([of('a')?.move?.to, told()]).toEqual(['n-2', ['cleared']]);
+    expect([of('a')?.move?.to, of('b')?.assignment, told()]).toEqual(['n-2', undefined, ['cleared']]);
   });
 
   it('holds up no other where a write of it fails', async () => {
