@@ -497,7 +497,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'what a node that counts as off may still run is placed',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
-    symbol: 'startSteps',
+    symbol: 'ownSteps',
     operation: { replace: 'bars.get(w.name)', with: 'undefined' },
     specs: STARTS,
   },

@@ -2,6 +2,7 @@ import type { WorkloadRecord } from '#contracts';
 import { leftOut } from '#domain/workload/failed-starts.js';
 import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
 import { hosts } from './hosts.js';
 import { startCheck } from './start-check.js';
 
@@ -9,6 +10,17 @@ import { startCheck } from './start-check.js';
 export function placesFor(fleet: Fleet, waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
   // Most rounds: then no host is looked at.
   if (waiting.length === 0) return new Map();
+  const known = placements(fleet);
+  const key = waiting.map((w) => w.name).join('/');
+  const places = known.get(key) ?? place(fleet, waiting);
+  known.set(key, places);
+  return places;
+}
+
+/** Of many workloads and nodes it takes long, and is asked for by who keeps the ages and by who plans. */
+const placements = perFleet(() => new Map<string, ReadonlyMap<string, Placement>>());
+
+function place(fleet: Fleet, waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
   const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, fleet.wallMs) }));
   return new Map(placeWorkloads(toPlace, hosts(fleet)).map((p) => [p.workload, p]));
 }

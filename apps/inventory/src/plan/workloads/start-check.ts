@@ -4,11 +4,22 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 
 /** Where it runs, by the word of every node, before it is started on that one. */
-export const startCheck = (fleet: Fleet, workload: string, target: string): StartCheck =>
-  checkStart({
-    ...{ workload, target, mustAnswer: mustAnswer(fleet), fresh: [...fleet.reports.values()] },
-    lastWord: fleet.lastWord,
-  });
+export function startCheck(fleet: Fleet, workload: string, target: string): StartCheck {
+  const known = checks(fleet);
+  const key = `${workload}/${target}`;
+  const check =
+    known.get(key) ??
+    checkStart({
+      ...{ workload, target, mustAnswer: mustAnswer(fleet), fresh: fresh(fleet) },
+      lastWord: fleet.lastWord,
+    });
+  known.set(key, check);
+  return check;
+}
+
+/** Each reads all reports, and is asked for by who keeps the ages and by who plans. */
+const checks = perFleet(() => new Map<string, StartCheck>());
+const fresh = perFleet(({ reports }: Fleet) => [...reports.values()]);
 
 /** Nodes that must say what they run, and do not, whatever they have said last. */
 export const silentNodes = (fleet: Fleet): string[] =>

@@ -48,6 +48,15 @@ type StartAges = Ages<StartCondition>;
  * node than theirs, in the room which that leaves.
  */
 export function startSteps(fleet: Fleet, ages: StartAges): StartStep[] {
+  const steps = ownSteps(fleet, ages);
+  const switching = steps.filter((s) => s.do === 'elsewhere').map((s) => s.workload);
+  if (switching.length === 0) return steps;
+  const others = placesFor(after(fleet, steps), switching);
+  return steps.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.get(s.workload.name)) } : s));
+}
+
+/** The same, but for where those go that are to be started on another node. */
+export function ownSteps(fleet: Fleet, ages: StartAges): StartStep[] {
   const { awaited } = awaitedStarts(fleet);
   if (awaited.length === 0) return [];
   const bars = barred(fleet, ages);
@@ -55,17 +64,13 @@ export function startSteps(fleet: Fleet, ages: StartAges): StartStep[] {
     fleet,
     awaited.filter((w) => w.assignment === undefined && !bars.has(w.name)),
   );
-  const steps = awaited.map((w): StartStep => {
+  return awaited.map((w): StartStep => {
     const refused = startRefusal('round', { barred: bars.get(w.name) });
     if (refused !== undefined) return { workload: w, do: 'hold', ...refused };
     if (w.assignment === undefined) return placeStep(w, places.get(w.name), fleet, ages);
     if (w.start?.job === undefined) return owedStep(w, w.assignment, fleet, ages);
     return { workload: w, do: 'follow', why: `Job ${w.start.job} starts it on ${w.assignment.node}.` };
   });
-  const switching = steps.filter((s) => s.do === 'elsewhere').map((s) => s.workload);
-  if (switching.length === 0) return steps;
-  const others = placesFor(after(fleet, steps), switching);
-  return steps.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.get(s.workload.name)) } : s));
 }
 
 /** What the step makes of its assignment; undefined: nothing. */

@@ -11,7 +11,7 @@ import { startAlarms } from './start-alarms.js';
 import { silentNodes } from './start-check.js';
 import { awaitsNode, left, retry, word, type OwedCondition, type StartCondition } from './start-conditions.js';
 import { startIntents } from './start-intents.js';
-import { startSteps, type StartStep } from './start-steps.js';
+import { ownSteps, startSteps, type StartStep } from './start-steps.js';
 
 type Condition = StartCondition | SettledCondition;
 
@@ -23,7 +23,7 @@ export const starts: Concern<Condition> = {
   conditions: (fleet, ages) => {
     const asked = new Set<StartCondition>();
     // An age is that of what holds where the decision goes by it.
-    const steps = startSteps(fleet, {
+    const steps = ownSteps(fleet, {
       of: (condition) => {
         asked.add(condition);
         return ages.of(condition);
