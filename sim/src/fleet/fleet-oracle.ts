@@ -267,12 +267,20 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (bucket === 'jobs' && this.jobs.get(key)?.outranked !== undefined)
       this.probe('a job of a conductor that was replaced is refused');
     if (bucket === 'incidents' && text !== '') this.incidentWritten(key, before);
-    else if (bucket === 'nodes') keep(this.records.nodes, key, text);
+    else if (bucket === 'nodes') this.nodeWritten(key, text);
     else if (bucket === 'workloads') keep(this.records.workloads, key, text);
     else if (bucket === 'alarms') keep(this.records.alarms, key, text);
     else if (bucket === 'admission' && key === PERMITS_KEY) this.permitsWritten(read<Permits>(text));
     else if (bucket === 'admission' && key === RESERVATIONS_KEY) this.reservations = read<Reservations>(text);
     else if (bucket === 'settings' && key === SETTINGS_KEY) this.settings = read<ClusterSettings>(text);
+  }
+
+  private nodeWritten(node: string, text: string): void {
+    const { nodes } = this.records;
+    const before = nodes.get(node)?.status;
+    keep(nodes, node, text);
+    const status = nodes.get(node)?.status;
+    if (before !== undefined && status !== undefined && status !== before) this.probe(`${before} → ${status}`);
   }
 
   private permitsWritten(permits: Permits | undefined): void {

@@ -39,6 +39,45 @@ describe('the whole plane in virtual time', () => {
   });
 });
 
+/** What is stored of a machine that dies under an operation which first moves its work away. */
+const underMaintenance: readonly { when: string; name: string; probes: Record<string, number> }[] = [
+  {
+    when: 'lives',
+    name: 'maintained-with-force',
+    probes: { 'Allocated → Maintenance': 1, 'Maintenance → Allocated': 1, 'Maintenance → Unallocated': 0 },
+  },
+  {
+    when: 'dies before it has begun',
+    name: 'dies-before-maintenance',
+    probes: {
+      'Allocated → Maintenance': 1,
+      'Maintenance → Allocated': 1,
+      'Maintenance → Unallocated': 0,
+      'started elsewhere after: off': 1,
+      'incident closed': 1,
+    },
+  },
+  {
+    when: 'dies while it runs',
+    name: 'dies-in-maintenance',
+    probes: {
+      'Allocated → Maintenance': 1,
+      'Maintenance → Allocated': 0,
+      'Maintenance → Unallocated': 1,
+      'started elsewhere after: stopped': 1,
+      'incident fencing': 0,
+    },
+  },
+];
+
+describe('a maintenance with force', () => {
+  it.each(underMaintenance)('ends as the table of statuses says where its machine $when', async ({ name, probes }) => {
+    const one = await fleet.oneNamed(namedOf(name));
+    const met = Object.keys(probes).map((probe) => [probe, one.probes.get(probe) ?? 0]);
+    expect([one.violations, Object.fromEntries(met)]).toEqual([[], probes]);
+  });
+});
+
 /** Faults that others have had in the field, by the histories that would show them here. */
 const ofOthers: readonly { of: string; name: string; said: Record<string, number>; probes: Record<string, number> }[] =
   [

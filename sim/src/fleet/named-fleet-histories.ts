@@ -21,6 +21,9 @@ const after = (phase: IncidentPhase, inMs: number, does: FleetEvent): FleetEvent
 });
 const order = (what: Order, at = 0): FleetEvent => ({ kind: 'order', at, order: what });
 
+/** Its work moves first. */
+const maintain = order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 20_000);
+
 const killedAt = (phase: IncidentPhase, seed: number): NamedFleet => ({
   shows: `the conductor is killed right when an incident is ${phase}`,
   history: quietFleet(`conductor-killed-${phase}`, seed, {
@@ -309,8 +312,22 @@ export const namedFleets: Record<string, NamedFleet> = {
   'maintained-with-force': {
     shows: 'a machine with work is maintained with force: its work moves first',
     history: quietFleet('maintained-with-force', FLEET_SEED + 13, {
-      events: [order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 20_000)],
+      events: [maintain],
       quietFrom: 25_000,
+    }),
+  },
+  'dies-before-maintenance': {
+    shows: 'a machine dies while its work moves, before its maintenance with force has begun: it is what it was',
+    history: quietFleet('dies-before-maintenance', FLEET_SEED + 52, {
+      events: [maintain, { kind: 'death', at: 20_600, node: 'n-1' }],
+      quietFrom: 60_000,
+    }),
+  },
+  'dies-in-maintenance': {
+    shows: 'a machine dies while its maintenance with force runs, which fails: it is Unallocated, and not fenced',
+    history: quietFleet('dies-in-maintenance', FLEET_SEED + 53, {
+      events: [maintain, { kind: 'death', at: 23_000, node: 'n-1' }],
+      quietFrom: 60_000,
     }),
   },
   'blind-by-deaths': {

@@ -87,7 +87,8 @@ export class Operator {
           ...BY,
           kind: o.job,
           nodes: [o.node],
-          hostGroup: 'service-worker',
+          // No machine here is a master, without which none is made a worker. One that is keeps its group.
+          ...(o.job === 'commission' && { hostGroup: 'service-worker' }),
           ...(o.force === true && { force: true }),
         });
         return;
