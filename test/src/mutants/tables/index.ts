@@ -14,6 +14,7 @@ import { keys } from './keys.js';
 import { lease } from './lease.js';
 import { life } from './life.js';
 import { recover } from './recover.js';
+import { recovery } from './recovery.js';
 import { returns } from './return.js';
 import { secrets } from './secrets.js';
 import { services } from './services.js';
@@ -28,7 +29,7 @@ const tables: Record<string, readonly Mutant[]> = {
   fence: [...fence, ...life],
   keys: [...keys, ...strangers, ...differences, ...callers],
   lease,
-  recover,
+  recover: [...recover, ...recovery],
   return: returns,
   secrets,
   services,
@@ -43,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   fence: 158,
   keys: 73,
   lease: 36,
-  recover: 100,
+  recover: 119,
   return: 91,
   secrets: 49,
   services: 20,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  devicesMark,
   drilledIdentity,
   MusterError,
   withIdentity,
@@ -75,18 +76,22 @@ describe('the work of a node whose power is proven off', () => {
 
   it('is taken once the incident is seen that tells of it', async () => {
     const { store, look, incident } = world();
-    const taken: string[] = [];
+    const taken: [string, boolean][] = [];
+    let isShown = false;
     const { mutate } = store.workloads.bucket;
     store.workloads.bucket.mutate = async (key, fn) => {
-      taken.push(key);
+      taken.push([key, isShown]);
       return mutate(key, fn);
     };
     store.incidents.shows = async () => {
-      expect([incident().phase, taken]).toEqual(['recovering', []]);
-      return Promise.resolve(true);
+      isShown = incident().phase === 'recovering';
+      return Promise.resolve(isShown);
     };
     await look();
-    expect(taken).toEqual(['db', 'web']);
+    expect(taken).toEqual([
+      ['db', true],
+      ['web', true],
+    ]);
   });
 
   it('is all that was assigned there before the node was marked, whatever a view shows', async () => {
@@ -126,14 +131,14 @@ describe('the work of a node whose power is proven off', () => {
 
   it('is left there where the incident is not fenced any more, or a later conductor has decided', async () => {
     for (const o of [{ phase: 'failed' }, { conductor: TOKEN + 1 }] as const) {
-      const { store, look, places, incident } = world();
+      const { store, look, places, incident, failed } = world();
       const { mutate } = store.incidents.bucket;
       store.incidents.bucket.mutate = async (key, fn) => {
         store.incidents.set('n-1', fenced(o));
         return mutate(key, fn);
       };
       await look();
-      expect([incident(), places()]).toMatchObject([o, ['n-1', 'n-1']]);
+      expect([incident(), places(), failed]).toMatchObject([o, ['n-1', 'n-1'], []]);
     }
   });
 
@@ -206,8 +211,9 @@ describe('a recovery that goes on', () => {
     runsOn(store, 'n-2', 'db', 'web');
     store.workloads.set('late', aWorkload('late', on('n-1')));
     await look();
+    expect(places()).toEqual(['n-2', undefined, 'n-2']);
     await look(1_000);
-    expect([incident().phase, places()]).toEqual(['recovering', ['n-2', undefined, 'n-2']]);
+    expect(incident().phase).toBe('recovering');
     expect(incident().recovery).toContainEqual(line('late'));
   });
 });
@@ -269,27 +275,20 @@ describe('an incident that is recovered', () => {
 
 describe('a node that speaks in the boot that its proof has ended', () => {
   it('has nothing taken from it once that is heard, and its proof is void when it goes on', async () => {
-    const held = { ...fenced(), collateral: { at: 1, nodes: [{ node: 'n-2', bootId: 'boot-n-2' }] } };
-    const { store, look, incident, node, places, alarms } = world({ incident: held, isProven: false });
-    await look(0);
-    await look(5_000, 'n-1');
-    expect([incident().phase, alarms(), places()]).toMatchObject([
-      'fenced',
-      expect.arrayContaining(['conflict-power']),
-      ['n-1', 'n-1'],
-    ]);
-    // The same report, a moment later, may have been on its way all the while.
-    await look(5_500);
-    expect(incident().phase).toBe('fenced');
-    await look(6_000, 'n-1');
-    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof, recovery: [] } });
+    const { look, incident, node, places, alarms, store } = world({ isProven: false });
+    await look(0, 'n-2');
+    await look(2_500, 'n-1', 'n-2');
+    expect(alarms()).toEqual(['conflict-power']);
+    // The same report, a moment later, may have been on its way all the while; the word of the device would count by now.
+    await look(3_100, 'n-2');
+    expect([incident().phase, places()]).toEqual(['fenced', ['n-1', 'n-1']]);
+    await look(3_600, 'n-1', 'n-2');
+    const devices = devicesMark([[aDevice()]]);
+    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof, devices, recovery: [] } });
     expect(node().powerIdentity?.['bmc']?.result).toBe('mismatch');
-    await look(6_001);
-    expect([places(), store.logged, alarms()]).toEqual([
-      ['n-1', 'n-1'],
-      ['its proof of off is void'],
-      ['conflict-power'],
-    ]);
+    await look(3_601);
+    const ended = [['n-1', 'n-1'], ['its proof of off is void'], ['conflict-power']];
+    expect([places(), store.logged, alarms()]).toEqual(ended);
   });
 
   it('has its devices blamed before the incident, and again where that could not be written', async () => {
@@ -317,6 +316,32 @@ describe('the word of a device that is not proven', () => {
     await look(2_999, 'n-2');
     expect(incident().phase).toBe('fenced');
     await look(3_000, 'n-2');
+    expect(incident().phase).toBe('recovering');
+  });
+
+  it('counts 3 s after it was given anew', async () => {
+    const { store, look, incident } = world({ isProven: false });
+    await look(0, 'n-2');
+    store.incidents.set('n-1', fenced({ phase: 'failed' }));
+    store.incidents.set('n-1', fenced({ proof: { ...proof, at: 2 } }));
+    await look(2_000, 'n-2');
+    await look(4_999, 'n-2');
+    expect(incident().phase).toBe('fenced');
+    await look(5_000, 'n-2');
+    expect(incident().phase).toBe('recovering');
+  });
+
+  it('does not count while nobody sees the fleet, or the view of the nodes has a gap', async () => {
+    const { store, look, incident } = world({ isProven: false });
+    await look(0, 'n-2');
+    store.detector.sighted = false;
+    await look(3_000, 'n-2');
+    store.detector.sighted = true;
+    store.nodes.live = false;
+    await look(4_000, 'n-2');
+    expect(incident().phase).toBe('fenced');
+    store.nodes.live = true;
+    await look(5_000, 'n-2');
     expect(incident().phase).toBe('recovering');
   });
 
