@@ -334,9 +334,9 @@ describe('the word of a device that is not proven', () => {
   it('does not count while nobody sees the fleet, or the view of the nodes has a gap', async () => {
     const { store, look, incident } = world({ isProven: false });
     await look(0, 'n-2');
-    store.detector.sighted = false;
+    store.detector.sees = false;
     await look(3_000, 'n-2');
-    store.detector.sighted = true;
+    store.detector.sees = true;
     store.nodes.live = false;
     await look(4_000, 'n-2');
     expect(incident().phase).toBe('fenced');
