@@ -71,6 +71,12 @@ const underMaintenance: readonly { when: string; name: string; probes: Record<st
 ];
 
 describe('a maintenance with force', () => {
+  it('is refused where a person was wrong, and work of the machine runs twice', async () => {
+    const { probes, violations } = await fleet.oneNamed(namedOf('maintained-while-it-runs-twice'));
+    expect(violations).toEqual([]);
+    expect([probes.get('two machines by the word of a person'), probes.get('order refused: submit')]).toEqual([1, 1]);
+  });
+
   it.each(underMaintenance)('ends as the table of statuses says where its machine $when', async ({ name, probes }) => {
     const one = await fleet.oneNamed(namedOf(name));
     const met = Object.keys(probes).map((probe) => [probe, one.probes.get(probe) ?? 0]);

@@ -330,6 +330,19 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'maintained-while-it-runs-twice': {
+    shows: 'a person confirmed a machine that lives: its maintenance with force is refused while its work runs twice',
+    history: quietFleet('maintained-while-it-runs-twice', FLEET_SEED + 54, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'dead' },
+        { kind: 'cut', at: DEATH_AT, nodes: ['n-1'], forMs: 15_000, everyMs: 0 },
+        after('fencing', 1_500, order({ what: 'confirm', node: 'n-1' })),
+        { kind: 'bmc', at: 34_000, node: 'n-1', mood: 'well' },
+        order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 45_000),
+      ],
+      quietFrom: 50_000,
+    }),
+  },
   'blind-by-deaths': {
     shows: 'two die, and two more before the first two are heard again: too few are left, until those report',
     history: quietFleet('blind-by-deaths', FLEET_SEED + 16, {

@@ -97,7 +97,7 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
     } as unknown as ReservationBook;
     const played = { clock: systemClock, random: systemRandom, nodes: { view: { get: () => ({}) } } };
     const store = played as unknown as InventoryStore;
-    const rest = [] as unknown as [never, never, never, never];
+    const rest = [] as unknown as [never, never, never, never, never];
     const sut = new OperationsService(store, book, ...rest);
     await sut.submit({ by: 'spec', kind, nodes: ['a-1'] } as Parameters<OperationsService['submit']>[0]);
     expect(caughtUp).toBe(asked);

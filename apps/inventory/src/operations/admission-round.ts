@@ -66,6 +66,12 @@ export class AdmissionRound {
     return this.fleet;
   }
 
+  /** Of these that run there by the node's own word, those that are assigned elsewhere or nowhere. */
+  strays(node: string, running: readonly string[]): string[] {
+    const here = new Set(this.workloadsOn(node));
+    return running.filter((name) => !here.has(name) && this.store.workloads.view.get(name) !== undefined).sort();
+  }
+
   /** Assigned to the node, by name. */
   workloadsOn(node: string): string[] {
     if (!this.workloads) {

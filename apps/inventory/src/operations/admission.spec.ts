@@ -9,6 +9,7 @@ const facts = (nodes: NodeRecord[], o: Partial<AdmissionFacts> = {}): AdmissionF
   groups: defaultHostGroups,
   job: () => undefined,
   workloadsOn: () => [],
+  straysOn: () => [],
   quarantined: () => undefined,
   queuedJobs: 0,
   provisionDrivers: ['ansible'],
@@ -166,6 +167,19 @@ describe('admission, in the words of the operations contract', () => {
     // Of a node that serves already, its status is what the contract names.
     const served = { ...commission, nodes: ['host1-SN1'] };
     expect(refusal(served, facts([master], { workloadsOn: () => ['db'] })).code).toBe('ILLEGAL_TRANSITION');
+    expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
+  });
+
+  it('refuses a cleanup under what runs there and belongs elsewhere, also with force, which could not move it', () => {
+    const f = facts([master, free], { straysOn: (node) => (node === 'host1-SN1' ? ['db'] : []) });
+    for (const force of [false, true])
+      for (const kind of ['decommission', 'maintenance', 'resetup'] as const)
+        expect(refusal({ kind, nodes: ['host1-SN1'], force }, f)).toMatchObject({
+          code: 'WORKLOADS_PRESENT',
+          message: expect.stringContaining('end them there by hand first. Workloads: [host1-SN1: db]'),
+        });
+    const commission = { kind: 'commission' as const, nodes: ['host2-SN2'], hostGroup: 'service-master' };
+    expect(admit(request(commission), f).nodes).toEqual(['host2-SN2']);
     expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
   });
 

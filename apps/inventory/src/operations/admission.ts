@@ -47,6 +47,8 @@ export interface AdmissionFacts {
   /** To name the job that holds a node. */
   job(id: string): Pick<JobRecord, 'kind' | 'status'> | undefined;
   workloadsOn(node: string): string[];
+  /** That run there by the node's own word, and are assigned elsewhere or nowhere. */
+  straysOn(node: string): string[];
   /** Nodes whose power was switched, or may have been, so recently that they must be left alone; with the reason. */
   quarantined(node: string): string | undefined;
   queuedJobs: number;
@@ -244,6 +246,17 @@ export const cleansUp = (kind: JobKind): boolean =>
 /** A cleanup never runs under a workload. @returns with `force`, those that are to be moved away first */
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {
   if (!cleansUp(request.kind)) return [];
+  // No order of Muster ends those: nobody would know which of the two is to go on.
+  const strays = names.flatMap((node) => {
+    const workloads = facts.straysOn(node);
+    return workloads.length > 0 ? [{ node, workloads }] : [];
+  });
+  if (strays.length > 0)
+    throw new MusterError(
+      'WORKLOADS_PRESENT',
+      `one or more nodes run workloads that are not assigned to them, end them there by hand first. Workloads: [${listed(strays)}]`,
+      { nodes: strays },
+    );
   const busy = names.flatMap((node) => {
     const workloads = facts.workloadsOn(node).filter((w) => request.isAbsent?.(node, w) !== true);
     return workloads.length > 0 ? [{ node, workloads }] : [];
@@ -252,12 +265,13 @@ function checkWorkloads(request: AdmissionRequest, names: readonly string[], fac
   if (request.force === true) return busy.flatMap((b) => b.workloads).sort();
   throw new MusterError(
     'WORKLOADS_PRESENT',
-    `one or more nodes run workloads, move or delete them first, or have them moved by "force". Workloads: [${busy
-      .map((b) => `${b.node}: ${b.workloads.join(' ')}`)
-      .join(', ')}]`,
+    `one or more nodes run workloads, move or delete them first, or have them moved by "force". Workloads: [${listed(busy)}]`,
     { nodes: busy },
   );
 }
+
+const listed = (nodes: readonly { node: string; workloads: readonly string[] }[]): string =>
+  nodes.map((n) => `${n.node}: ${n.workloads.join(' ')}`).join(', ');
 
 /** A power command may still take effect: a set-up that it cuts short would leave half a configuration. */
 function checkQuarantine(kind: JobKind, names: readonly string[], facts: AdmissionFacts): void {

@@ -84,6 +84,7 @@ function ask(w: World, r: AdmissionRequest): void {
       groups: defaultHostGroups,
       job: (id) => w.jobs.get(id),
       workloadsOn: () => [],
+      straysOn: () => [],
       quarantined: () => undefined,
       queuedJobs: 0,
       provisionDrivers: ['ansible'],

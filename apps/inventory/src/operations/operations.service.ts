@@ -16,6 +16,7 @@ import { moveForJob } from '../nodes/node-machine.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
+import { ReportsView } from '../reports/reports-view.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -87,6 +88,7 @@ export class OperationsService {
     private readonly service: ServiceView,
     private readonly quarantine: PowerQuarantine,
     private readonly after: AfterAnswer,
+    private readonly reports: ReportsView,
   ) {}
 
   /**
@@ -349,6 +351,11 @@ export class OperationsService {
       groups: this.store.clusterSettings.hostGroups,
       job: (id) => this.store.jobs.view.get(id)?.value ?? now.pending[id],
       workloadsOn: (node) => round.workloadsOn(node),
+      straysOn: (node) =>
+        round.strays(
+          node,
+          (this.reports.of(node)?.report.workloads ?? []).map((w) => w.name),
+        ),
       quarantined: (node) => this.quarantine.reason(node),
       queuedJobs: round.queuedJobs(now.pending),
       provisionDrivers: this.service.offered('provisioner'),

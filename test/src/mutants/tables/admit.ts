@@ -395,4 +395,11 @@ export const admit: readonly Mutant[] = [
     operation: { operand: 'ages.of(edit) >= UNDECIDED_MS' },
     specs: ['apps/inventory/src/plan/nodes/edit-forward.spec.ts'],
   },
+  {
+    name: 'a cleanup begins under work that is assigned elsewhere',
+    file: 'apps/inventory/src/operations/admission.ts',
+    symbol: 'checkWorkloads',
+    operation: { replace: 'strays.length > 0', with: 'strays.length < 0' },
+    specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
 ];
