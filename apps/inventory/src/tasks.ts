@@ -3,7 +3,6 @@ import { KeyRotationReconciler } from './agents/key-rotation.reconciler.js';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
-import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentTeller } from './incidents/incident-teller.js';
@@ -32,6 +31,7 @@ import { startGates } from './plan/alarms/start-gates.js';
 import { moves } from './plan/workloads/moves.js';
 import { starts } from './plan/workloads/starts.js';
 import { stops } from './plan/workloads/stops.js';
+import { alarmsOfTasks } from './plan/alarms/task-alarms.js';
 import { tokenGuard } from './plan/store/token-guard.js';
 import { verdictCatchUp } from './plan/nodes/verdict-catch-up.js';
 import { verdictRetention } from './plan/store/verdict-retention.js';
@@ -90,7 +90,7 @@ export const tasks: readonly TaskRow[] = [
   planned('power-orders', powerOrders, 'warning'),
   row('periodic-checks', PeriodicCheckReconciler, 'warning'),
   planned('recovery', recovery, 'critical'),
-  row('task-alarms', TaskAlarmsReconciler, 'warning'),
+  planned('task-alarms', alarmsOfTasks, 'warning'),
 ];
 
 /** The list, each with what drives it. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { RESERVATIONS_KEY } from '#contracts';
+import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
@@ -30,6 +31,7 @@ export class FleetSource {
     private readonly reports: ReportsView,
     private readonly starts: StartFactsService,
     private readonly detector: DetectorView,
+    private readonly conductor: ConductorService,
     private readonly collateral: CollateralWatch,
     private readonly degraded: DegradedWatch,
     private readonly identity: IdentityReads,
@@ -65,6 +67,7 @@ export class FleetSource {
       offsAgo: this.offsAgo,
       degradedSteps: this.degradedSteps,
       workers: store.workers.stale ? undefined : store.workers.live(),
+      failingTasks: this.failingTasks,
       live: gap === undefined,
       gap,
       permits: this.of(store.permits),
@@ -126,6 +129,7 @@ export class FleetSource {
     this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
   // Looked for by who asks: few do, and all nodes would be looked at for each snapshot.
   private readonly treatedAsDown: Fleet['treatedAsDown'] = () => this.degraded.treatedAsDown();
+  private readonly failingTasks: Fleet['failingTasks'] = () => this.conductor.failingTasks();
   private readonly degradedSteps: Fleet['degradedSteps'] = () => this.degraded.steps();
   private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 

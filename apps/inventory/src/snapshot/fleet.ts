@@ -9,6 +9,7 @@ import type {
   Permits,
   Report,
   Reservations,
+  TaskView,
   WorkerRecord,
   WorkloadRecord,
 } from '#contracts';
@@ -62,6 +63,8 @@ export interface Fleet {
   readonly returns: (node: string) => number;
   /** Since a job that the conductor asked for was refused; undefined: none was, or one was accepted since. */
   readonly refusedFor: (cause: string, node: string) => AgeMs | undefined;
+  /** Tasks of this process's conductor of which something has failed, and not succeeded since. */
+  readonly failingTasks: () => readonly TaskView[];
   /** No view of the store had a gap, and the reservations can be read. */
   readonly live: boolean;
   /** Why it is not {@link live}. */

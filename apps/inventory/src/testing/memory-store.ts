@@ -10,10 +10,12 @@ import {
   type NodeRecord,
   type Permits,
   type Reservations,
+  type TaskView,
   type WorkerRecord,
   type WorkloadRecord,
 } from '#contracts';
 import type { ServiceContext } from '#service';
+import type { ConductorService } from '../conductor/conductor.service.js';
 import type { IdentityReads } from '../identity/identity-reads.js';
 import type { DegradedStep } from '../nodes/degraded-policy.js';
 import { ReportsView } from '../reports/reports-view.js';
@@ -132,6 +134,9 @@ export class MemoryStore {
   };
   /** What agents have said, by `hear`. */
   readonly reports = new ReportsView({ clock: this.clock } as unknown as ServiceContext);
+  /** Its conductor's tasks of which something fails. */
+  failing: TaskView[] = [];
+  readonly conductor = { failingTasks: () => this.failing } as unknown as ConductorService;
   /** What the detector has said, by `hear`. */
   readonly detector = new PlayedDetector({ clock: this.clock } as unknown as ServiceContext);
   /** Who offers drivers; `stale`: nobody knows. */

@@ -45,6 +45,7 @@ export function fleetSource(
     store.reports,
     starts,
     store.detector,
+    store.conductor,
     o.collateral ?? collateralWatch(store),
     o.degraded ?? degraded,
     o.identity ?? store.identity,

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   detect: 176,
   fence: 158,
   keys: 73,
-  lease: 36,
+  lease: 38,
   recover: 119,
   return: 91,
   secrets: 49,

@@ -283,4 +283,18 @@ export const lease: readonly Mutant[] = [
     operation: { operand: 'incidents.live' },
     specs: ['apps/inventory/src/plan/store/token-guard.spec.ts'],
   },
+  {
+    name: 'a new conductor calls over what the one before has told of a task',
+    file: 'apps/inventory/src/plan/alarms/task-alarms.ts',
+    symbol: 'alarmsOfTasks',
+    operation: { row: 'perTerm: true' },
+    specs: ['apps/inventory/src/plan/alarms/task-alarms.spec.ts'],
+  },
+  {
+    name: 'a task is called well through a gap in the view of the alarms',
+    file: 'apps/inventory/src/plan/alarms/task-alarms.ts',
+    symbol: 'alarmsOfTasks',
+    operation: { drop: 'if (!alarms.live) return []' },
+    specs: ['apps/inventory/src/plan/alarms/task-alarms.spec.ts'],
+  },
 ];

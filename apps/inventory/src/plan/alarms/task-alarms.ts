@@ -1,8 +1,21 @@
 import type { TaskView } from '#contracts';
-import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Concern } from '../concern.js';
+import { alarmIntents } from './alarm-intents.js';
 
 /** So often in a row, and for so long, ms: what the bus or a lost compare-and-set spoils for a moment is no news. */
 const FAILING = { times: 5, forMs: 30_000 };
+
+/** The alarms about the tasks of this conductor, itself among them. `term`: it is the conductor. */
+export const alarmsOfTasks: Concern<'term'> = {
+  perTerm: true,
+  conditions: () => ({ holds: ['term'] }),
+  plan: (fleet, ages) => {
+    if (!fleet.alarms.live) return [];
+    const tasks = fleet.failingTasks();
+    return alarmIntents(fleet, ['task-failing'], taskAlarms(tasks), (a) => isOver(a.subject, tasks, ages.of('term')));
+  },
+};
 
 /** An alarm for each task that fails again and again. Its words change only with what fails, and not with each try. */
 export function taskAlarms(tasks: readonly TaskView[]): WantedAlarm[] {
