@@ -14,12 +14,14 @@ import { Composition } from './compose/composition.js';
 import { ControlMachine } from './compose/control-machine.js';
 import { Engine, whyNoEngine } from './compose/engine.js';
 import { ControlHosts } from './compose/hosts/control-hosts.js';
+import { Interruption } from './compose/interruption.js';
 import { LabHosts } from './compose/lab-hosts.js';
 import { Station } from './compose/station.js';
 
 const USAGE = `usage: npm run test:compose [-- --only CHECK … --fresh]
   An engine of its own, base images from Debian's packages, the composition of this commit from a clean checkout, and
   what docs/compose.md says of it, checked. Leaves docs/results/compose.json, where all checks ran. As root.
+  SIGINT and SIGTERM end it, with all that it has started.
   --only CHECK …  these checks, and those whose scene they are played on: ${checks.map(({ name }) => name).join(', ')}
   --fresh         without the images and layers of earlier runs`;
 
@@ -85,9 +87,10 @@ async function keepLogs(name: string, { composition, demo, controlHosts }: Scene
   return file;
 }
 
-async function runChecks(selected: readonly Check[], scene: Scene): Promise<Result[]> {
+async function runChecks(selected: readonly Check[], scene: Scene, interruption: Interruption): Promise<Result[]> {
   const results: Result[] = [];
   for (const { name, title, run } of selected) {
+    interruption.check();
     const since = performance.now();
     const result = await run(scene).then(
       (seen) => ({ ok: true, seen }),
@@ -111,11 +114,21 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
   const demo = Composition.forDemo(engine, checkout);
   const hosts = new LabHosts(machine, root, work);
   const controlHosts = new ControlHosts(root, checkout, join(work, 'hosts'));
+  const interruption = new Interruption({ signals: process, say, end: (code) => process.exit(code) });
+  interruption.tidiesBy([
+    () => builder.stop(),
+    async () => machine.isThere && (await hosts.remove()),
+    () => controlHosts.remove(),
+    () => station.stop(),
+    () => engine.stop(),
+    () => machine.remove(),
+  ]);
   await cleanCheckout(checkout);
   // Services of one's own, as docs/compose.md says.
   const services = { provisioner: { volumes: ['./lab/services:/etc/muster/services:ro'] } };
   writeFileSync(join(checkout, 'docker-compose.override.yml'), stringify({ services }));
   try {
+    interruption.check();
     await builder.start();
     say('base images');
     await makeBaseImages(builder, work, root);
@@ -127,21 +140,18 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
     await composition.done('--profile', 'tools', 'build', 'init');
     await demo.done('build', 'demo');
     await builder.stop();
+    interruption.check();
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
+    interruption.check();
     await engine.start();
     const scene = { machine, composition, demo, controlHosts, station, hosts, root, token: '' };
-    const results = await runChecks(selected, scene);
+    const results = await runChecks(selected, scene, interruption);
     await composition.downAll();
     await demo.downAll();
     return results;
   } finally {
-    await controlHosts.remove();
-    await hosts.remove();
-    await station.stop();
-    await builder.stop();
-    await engine.stop();
-    await machine.remove();
+    if (!(await interruption.tidy())) process.exitCode = 1;
   }
 }
 
@@ -170,7 +180,7 @@ async function main(): Promise<void> {
     );
   }
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  if (failed !== 0) process.exitCode = 1;
 }
 
 try {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { execa } from 'execa';
 import { ip, removeNetns } from './netns.js';
 import { openPorts } from './open-ports.js';
@@ -10,6 +11,10 @@ export const station = { management: '10.77.1.99', backend: '10.77.2.99' };
 export class ControlMachine {
   readonly netns = `mcontrol${process.pid}`;
   readonly outside = `moutside${process.pid}`;
+
+  get isThere(): boolean {
+    return existsSync(`/run/netns/${this.netns}`);
+  }
 
   async make(): Promise<void> {
     for (const name of [this.netns, this.outside]) {
