@@ -294,7 +294,7 @@ export const lease: readonly Mutant[] = [
     name: 'a task is called well through a gap in the view of the alarms',
     file: 'apps/inventory/src/plan/alarms/task-alarms.ts',
     symbol: 'alarmsOfTasks',
-    operation: { drop: 'if (!alarms.live) return []' },
+    operation: { drop: 'if (!fleet.alarms.live) return []' },
     specs: ['apps/inventory/src/plan/alarms/task-alarms.spec.ts'],
   },
 ];
