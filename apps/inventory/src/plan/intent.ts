@@ -177,16 +177,16 @@ export interface EndedJob {
   /** As it was read. */
   readonly job: JobRecord;
   /** What becomes of one of its nodes. It may be asked several times. */
-  node(now: NodeRecord): NodeAfterJob;
+  readonly node: (now: NodeRecord) => NodeAfterJob;
   /** Nodes that it has found at their addresses. */
   readonly found: readonly Pick<ChangeNode, 'key' | 'decide'>[];
   /**
    * Absent: it holds none.
    * @param nodesAt the highest revision of its nodes, as it has left them
    */
-  release?(now: Reservations, nodesAt: number): Reservations | undefined;
+  readonly release?: (now: Reservations, nodesAt: number) => Reservations | undefined;
   /** @param verdicts of each node that it has checked */
-  settled(now: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>): JobRecord | undefined;
+  readonly settled: (now: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>) => JobRecord | undefined;
   /** Nobody has told yet that it has ended. */
   readonly isUntold: boolean;
 }

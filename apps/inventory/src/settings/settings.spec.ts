@@ -90,7 +90,9 @@ describe('the settings in a running inventory', () => {
     expect((await patch({ degraded: { policy: 'drain' } })).degraded).toEqual({ policy: 'drain', after: 30_000 });
     await expect(patch({ detection: { profile: 'lan', freshness: 2_600 } })).rejects.toMatchObject({
       code: 'SETTINGS_INVALID',
-      facts: { findings: [expect.stringContaining('freshness (2600) must be at most the silence timeout − interval (2500)')] },
+      facts: {
+        findings: [expect.stringContaining('freshness (2600) must be at most the silence timeout − interval (2500)')],
+      },
     });
     expect((await patch({ degraded: null })).degraded.policy).toBe('alarm');
   });
