@@ -38,6 +38,16 @@ it('shows what was read in the place of what its view shows', async () => {
   expect(fleet.nodes.get('n-1')).toBeUndefined();
 });
 
+it('shows no record that was read before one that its view shows by now', async () => {
+  const store = new MemoryStore();
+  store.nodes.set('n-1', aNode('n-1'));
+  const before = { key: 'n-1', value: aNode('n-1'), revision: 0 };
+  store.nodes.bucket.get = async () => Promise.resolve(before);
+  store.nodes.set('n-1', aNode('n-1', { state: 'Disappeared' }));
+  const fleet = await fleetSource(store).read({ nodes: ['n-1'] });
+  expect(fleet.nodes.get('n-1')?.value.state).toBe('Disappeared');
+});
+
 it('has what the detector had said of itself by then, and for how long it is silent', () => {
   const store = new MemoryStore();
   const fleets = fleetSource(store);

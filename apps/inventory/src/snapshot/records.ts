@@ -28,7 +28,12 @@ export class Records<T> {
   /** The same, but for what was read since; undefined: there is none. */
   with(read: ReadonlyMap<string, Entry<T> | 'unreadable' | undefined>): Records<T> {
     if (read.size === 0) return this;
-    const found = [...read.values()].flatMap((e) => (e === undefined || e === 'unreadable' ? [] : [e]));
+    // What a read brought may be older than what the view shows by now, where another read took longer.
+    const found = [...read.values()].flatMap((e) => {
+      if (e === undefined || e === 'unreadable') return [];
+      const shown = this.get(e.key);
+      return [shown !== undefined && shown.revision > e.revision ? shown : e];
+    });
     const lost = [...read].flatMap(([key, e]) => (e === 'unreadable' ? [key] : []));
     return new Records(
       [...this.list.filter((e) => !read.has(e.key)), ...found],

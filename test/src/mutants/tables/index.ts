@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   fence: 158,
   keys: 73,
   lease: 38,
-  recover: 119,
+  recover: 120,
   return: 91,
   secrets: 49,
   services: 20,

@@ -4,7 +4,7 @@ import { isContradicted } from '../../power/contradiction.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 
-/** Of an incident: its power is proven off. */
+/** Of an incident: its power is proven off, by this proof. One that took its place has an age of its own. */
 export type ProvenCondition = `proven/${string}`;
 
 /** What holds as of now of {@link ProvenCondition}. */
@@ -20,4 +20,4 @@ export const contradicted = ({ incidents, heard }: Fleet, ages: Ages<ProvenCondi
     return isContradicted(i, ages.of(provenCondition(i)), word) ? [i] : [];
   });
 
-const provenCondition = ({ id }: IncidentRecord): ProvenCondition => `proven/${id}`;
+const provenCondition = ({ id, proof }: IncidentRecord): ProvenCondition => `proven/${id}/${proof?.at ?? 0}`;

@@ -90,6 +90,14 @@ export const take = (from: string, workload: string): ChangeWorkload => ({
   },
 });
 
+/** Of what was assigned there late: only while its record, read anew, says that it is off by this incident. */
+export const takeLate = ({ id, node }: IncidentRecord, workload: string): ChangeWorkload => ({
+  ...take(node, workload),
+  reads: { nodes: [node] },
+  decide: (_now, { fleet }) =>
+    fleet.nodes.get(node)?.value.confirmedOff?.incident === id ? { kind: 'cleared', from: node } : undefined,
+});
+
 const callBack = (job: string, workload: string): ChangeJob => ({
   ...{ do: 'change-job', key: job, about: { workload } },
   reason: 'Its node is powered off.',

@@ -242,6 +242,18 @@ describe('an incident that is recovered', () => {
     expect([incident().phase, places()]).toEqual(['recovered', [undefined, undefined]]);
   });
 
+  it('takes nothing from a node that is on again by its record as it is', async () => {
+    const { store, look, places } = world({ incident: recovered });
+    store.nodes.set('n-1', aNode('n-1', { confirmedOff, poweredOnAt: [7] }));
+    const { get } = store.nodes.bucket;
+    store.nodes.bucket.get = async (key) => {
+      const found = await get(key);
+      return found && { ...found, value: aNode('n-1', { poweredOnAt: [7] }) };
+    };
+    await look();
+    expect(places()).toEqual(['n-1', 'n-1']);
+  });
+
   it('is closed by the record of the node as it is', async () => {
     const { store, look, incident } = world({ incident: recovered });
     store.nodes.set('n-1', aNode('n-1', { poweredOnAt: [7] }));

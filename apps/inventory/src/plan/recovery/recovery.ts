@@ -15,7 +15,17 @@ import { mayHaveHit, stillSpeaks } from './proof-alarms.js';
 import { collateralStep, drillStep } from './proof-facts.js';
 import { proofStep } from './proof-step.js';
 import { uncountedPowerOn, whyOver } from './recovery-end.js';
-import { begin, close, countPowerOn, follow, judge, noteCollateral, take, voidProof } from './recovery-intents.js';
+import {
+  begin,
+  close,
+  countPowerOn,
+  follow,
+  judge,
+  noteCollateral,
+  take,
+  takeLate,
+  voidProof,
+} from './recovery-intents.js';
 import { assignedLate, followed } from './recovery-line.js';
 
 /** Of an incident. `fenced`: it is, by this proof. `contradicted`: its node speaks in the boot that was to have ended. */
@@ -127,7 +137,7 @@ function finish(i: IncidentRecord, fleet: Fleet): Intent[] {
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
     ...(requestedAt === undefined ? [] : [countPowerOn(i, requestedAt)]),
-    ...late.map((workload) => take(i.node, workload)),
+    ...late.map((workload) => takeLate(i, workload)),
     ...(why === undefined ? [] : [close(i, why)]),
   ];
 }
