@@ -33,15 +33,10 @@ export class DegradedWatch implements OnApplicationShutdown {
     this.stop();
   }
 
-  /** Whom the policy treats as DOWN now. */
-  treatedAsDown(): ReadonlySet<string> {
-    // Most days nobody is: then nothing is looked at.
-    if (this.lasting.size === 0) return new Set();
-    return new Set([...this.steps()].flatMap(([name, step]) => (step === 'down' ? [name] : [])));
-  }
-
   /** What the policy has done now, by node; nothing while anything that it rests on is not known. */
   steps(): Map<string, DegradedStep> {
+    // Most days nobody is DEGRADED: then nothing is looked at.
+    if (this.lasting.size === 0) return new Map();
     const { nodes, settings, clusterSettings } = this.store;
     if (!nodes.view.live || !settings.view.live) return new Map();
     const all = nodes.view.entries().map((e) => e.value);

@@ -72,7 +72,6 @@ export class FleetSource {
       gap,
       permits: this.of(store.permits),
       knowsSettings: store.settings.view.live,
-      treatedAsDown: this.treatedAsDown,
       identity: this.identity.reads(),
       quarantine: this.quarantine,
       returns: this.returns,
@@ -127,9 +126,8 @@ export class FleetSource {
   };
   private readonly offsAgo: Fleet['offsAgo'] = (i) =>
     this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
-  // Looked for by who asks: few do, and all nodes would be looked at for each snapshot.
-  private readonly treatedAsDown: Fleet['treatedAsDown'] = () => this.degraded.treatedAsDown();
   private readonly failingTasks: Fleet['failingTasks'] = () => this.conductor.failingTasks();
+  // Looked for by who asks: few do, and all nodes would be looked at for each snapshot.
   private readonly degradedSteps: Fleet['degradedSteps'] = () => this.degraded.steps();
   private readonly lastWord: Fleet['lastWord'] = (node) => this.starts.lastWord(node);
 

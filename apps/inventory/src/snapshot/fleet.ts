@@ -53,8 +53,6 @@ export interface Fleet {
   readonly permits: Records<Permits>;
   /** No gap in the settings. */
   readonly knowsSettings: boolean;
-  /** Nodes that have stayed DEGRADED for so long that policy treats them as DOWN. */
-  readonly treatedAsDown: () => ReadonlySet<string>;
   /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */
   readonly identity: ReadonlyMap<string, IdentityRead>;
   /** Of the power of a node, by the incident that it has: what this process has seen of its commands. */

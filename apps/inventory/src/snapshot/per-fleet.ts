@@ -1,11 +1,14 @@
 import type { Fleet } from './fleet.js';
 
-/** The same, made once for each fleet: what conditions and a plan both rest on is asked for twice a round. */
-export function perFleet<T>(make: (fleet: Fleet) => T): (fleet: Fleet) => T {
-  const made = new WeakMap<Fleet, { is: T }>();
-  return (fleet) => {
-    const was = made.get(fleet) ?? { is: make(fleet) };
-    made.set(fleet, was);
+/** The same, made once for each of what it is made of, which nobody changes in place. */
+export function madeOnce<K extends object, T>(make: (of: K) => T): (of: K) => T {
+  const made = new WeakMap<K, { is: T }>();
+  return (of) => {
+    const was = made.get(of) ?? { is: make(of) };
+    made.set(of, was);
     return was.is;
   };
 }
+
+/** The same, made once for each fleet: what conditions and a plan both rest on is asked for twice a round. */
+export const perFleet = <T>(make: (fleet: Fleet) => T): ((fleet: Fleet) => T) => madeOnce(make);

@@ -39,7 +39,7 @@ export function fleetSource(
 ): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
-  const degraded = { steps: () => store.degraded, treatedAsDown: () => new Set() } as unknown as DegradedWatch;
+  const degraded = { steps: () => store.degraded } as unknown as DegradedWatch;
   return new FleetSource(
     store.asStore,
     store.reports,

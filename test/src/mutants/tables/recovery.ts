@@ -71,8 +71,8 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'a proof that was given anew is as old as the one before',
-    file: `${PLAN}/recovery.ts`,
-    symbol: 'fencedCondition',
+    file: 'apps/inventory/src/plan/power/contradicted.ts',
+    symbol: 'provenCondition',
     operation: { replace: 'proof?.at ?? 0', with: '0' },
     specs,
   },
@@ -115,7 +115,7 @@ export const recovery: readonly Mutant[] = [
     name: 'what is assigned to a node that is recovered and off stays there',
     file: `${PLAN}/recovery.ts`,
     symbol: 'finish',
-    operation: { replace: 'isOff ? workloadsOn(fleet, i.node) : []', with: '[]' },
+    operation: { replace: 'isOff ? assignedTo(fleet, i.node) : []', with: '[]' },
     specs,
   },
   {

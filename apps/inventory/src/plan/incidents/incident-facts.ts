@@ -2,7 +2,9 @@ import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } f
 import { isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import type { Ages } from '../../snapshot/ages.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
 
 /** An unchanged incident is examined again after this, ms. */
 export const AGAIN_MS = 500;
@@ -26,11 +28,13 @@ export const verdictHeard = ({ detector }: Fleet, node: NodeRecord): VerdictKind
   latestVerdict(node, detector.current);
 
 /** Members that are silent as of now. */
-export const silentMembers = (fleet: Fleet): NodeRecord[] =>
-  fleet.nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(verdictHeard(fleet, n)));
+export const silentMembers = perFleet((fleet): readonly NodeRecord[] =>
+  fleet.nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(verdictHeard(fleet, n))),
+);
 
-export const degradedToDeath = ({ nodes, treatedAsDown }: Fleet): NodeRecord[] =>
-  [...treatedAsDown()].flatMap((name) => nodes.get(name)?.value ?? []);
+/** They have stayed DEGRADED for so long that policy treats them as DOWN. */
+export const degradedToDeath = ({ nodes, degradedSteps }: Fleet): NodeRecord[] =>
+  [...degradedSteps()].flatMap(([name, step]) => (step === 'down' ? (nodes.get(name)?.value ?? []) : []));
 
 /** Whose power devices are asked who they are, and for their power, beside everything else. */
 export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet), ...degradedToDeath(fleet)];
@@ -39,8 +43,7 @@ export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet)
 export const isIdentityUnanswered = ({ identity }: Fleet, node: string): boolean =>
   (identity.get(node) ?? 'answered') !== 'answered';
 
-export const hasWorkloads = ({ workloads }: Fleet, node: string): boolean =>
-  workloads.list.some((e) => e.value.assignment?.node === node);
+export const hasWorkloads = (fleet: Fleet, node: string): boolean => assignedTo(fleet, node).length > 0;
 
 export const incidentsOf = ({ incidents }: Fleet): IncidentRecord[] => incidents.list.map((e) => e.value);
 

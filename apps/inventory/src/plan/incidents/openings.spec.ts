@@ -87,7 +87,13 @@ describe('for a dead node', () => {
 });
 
 it('opens one for a node that stays DEGRADED as its policy says, and closes none for it', () => {
-  const degraded = { treatedAsDown: () => new Set(['n-1', 'gone']) };
+  const degraded = {
+    degradedSteps: () =>
+      new Map<string, 'down'>([
+        ['n-1', 'down'],
+        ['gone', 'down'],
+      ]),
+  };
   expect(steps(storeOf(stored('DEGRADED')), degraded)).toEqual(['n-1 open']);
   const booted = storeOf({ ...stored('DEGRADED'), bootId: 'next' }, { phase: 'recovered' });
   expect(steps(booted, degraded)).toEqual(['n-1 none']);

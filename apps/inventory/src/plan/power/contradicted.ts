@@ -12,12 +12,16 @@ export const proven = ({ incidents }: Fleet): ProvenCondition[] =>
   incidents.list.flatMap(({ value }) => (isAfterOff(value) ? [provenCondition(value)] : []));
 
 /** Incidents whose proof of off the node itself contradicts. */
-export const contradicted = ({ incidents, heard }: Fleet, ages: Ages<ProvenCondition>): IncidentRecord[] =>
-  incidents.list.flatMap(({ value: i }) => {
+export const contradicted = (fleet: Fleet, ages: Ages<ProvenCondition>): IncidentRecord[] =>
+  fleet.incidents.list.flatMap(({ value: i }) => {
     if (!isAfterOff(i)) return [];
-    const last = heard(i.node);
-    const word = last && { bootId: last.report.bootId, agoMs: last.ago };
-    return isContradicted(i, ages.of(provenCondition(i)), word) ? [i] : [];
+    return isContradicted(i, ages.of(provenCondition(i)), wordOf(fleet, i.node)) ? [i] : [];
   });
 
-const provenCondition = ({ id, proof }: IncidentRecord): ProvenCondition => `proven/${id}/${proof?.at ?? 0}`;
+/** In which boot the node spoke last, and how long ago; undefined: this process has never heard it. */
+export function wordOf({ heard }: Fleet, node: string): { bootId: string; agoMs: number } | undefined {
+  const last = heard(node);
+  return last && { bootId: last.report.bootId, agoMs: last.ago };
+}
+
+export const provenCondition = ({ id, proof }: IncidentRecord): ProvenCondition => `proven/${id}/${proof?.at ?? 0}`;

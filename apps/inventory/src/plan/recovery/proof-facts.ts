@@ -4,6 +4,7 @@ import { decideDrill, type DrillStep } from '../../power/drill.js';
 import { silentNodes, SPEAKS_MS } from '../../power/silent-nodes.js';
 import type { AgeMs } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { wordOf } from '../power/contradicted.js';
 
 /**
  * What is to become of the incident's proof.
@@ -25,7 +26,7 @@ export function drillStep(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): Dr
 }
 
 function factsOf(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): CollateralFacts {
-  const { nodes, heard, detector } = fleet;
+  const { nodes, detector } = fleet;
   return {
     provenForMs: provenFor,
     node: nodes.get(i.node)?.value,
@@ -38,13 +39,8 @@ function factsOf(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): CollateralF
     ),
     offsAgoMs: fleet.offsAgo(i),
     heardIn: (name) => {
-      const last = heard(name);
-      return last !== undefined && last.ago < SPEAKS_MS ? last.report.bootId : undefined;
+      const last = wordOf(fleet, name);
+      return last !== undefined && last.agoMs < SPEAKS_MS ? last.bootId : undefined;
     },
   };
-}
-
-function wordOf({ heard }: Fleet, name: string): { bootId: string; agoMs: number } | undefined {
-  const last = heard(name);
-  return last && { bootId: last.report.bootId, agoMs: last.ago };
 }

@@ -1,6 +1,7 @@
 import type { IncidentRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
 import { go } from '#domain/incident/steps.js';
 import { TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { isUnplaced } from '../workloads/room.js';
 import { conducted, type Conducting } from './conducted.js';
@@ -30,10 +31,10 @@ export const isSettledRecovery = (r: RecoveryAssignment): boolean =>
   r.state === 'running' || r.state === 'skipped' || r.state === 'no-room' || r.state === 'held';
 
 /** What was assigned to the node since its work was taken from it. */
-export function assignedLate(i: Pick<IncidentRecord, 'node' | 'recovery'>, { workloads }: Fleet): RecoveryAssignment[] {
+export function assignedLate(i: Pick<IncidentRecord, 'node' | 'recovery'>, fleet: Fleet): RecoveryAssignment[] {
   const known = new Set(i.recovery.map((r) => r.workload));
-  const late = workloads.list.filter((e) => e.value.assignment?.node === i.node && !known.has(e.value.name));
-  return late.map((e) => waiting(e.value.name, i.node));
+  const late = assignedTo(fleet, i.node).filter((w) => !known.has(w.name));
+  return late.map((w) => waiting(w.name, i.node));
 }
 
 /**

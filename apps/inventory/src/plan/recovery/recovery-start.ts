@@ -6,17 +6,15 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { go } from '#domain/incident/steps.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import { conducted, type Conducting } from './conducted.js';
 
 /** Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read. */
 export function recovering(now: IncidentRecord, by: Conducting): IncidentRecord | undefined {
   if (now.phase !== 'fenced') return undefined;
-  const { workloads, wallMs } = by.fleet;
-  const recovery = workloads.list
-    .filter((e) => e.value.assignment?.node === now.node)
-    .map((e) => waiting(e.value.name, now.node));
+  const recovery = assignedTo(by.fleet, now.node).map((w) => waiting(w.name, now.node));
   const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
-  return conducted(now, by, { ...go(now, 'recovering', text, wallMs), recovery });
+  return conducted(now, by, { ...go(now, 'recovering', text, by.fleet.wallMs), recovery });
 }
 
 export const waiting = (workload: string, from: string): RecoveryAssignment => ({ workload, from, state: 'waiting' });

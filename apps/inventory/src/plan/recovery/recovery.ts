@@ -3,12 +3,13 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeld, type CollateralStep } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
 import type { Ages } from '../../snapshot/ages.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
 import type { ChangeIncident, Intent } from '../intent.js';
-import { contradicted, proven, type ProvenCondition } from '../power/contradicted.js';
+import { contradicted, proven, provenCondition, type ProvenCondition } from '../power/contradicted.js';
 import { barred } from '../workloads/barred.js';
 import { withoutRoom } from '../workloads/room.js';
 import { mayHaveHit, stillSpeaks } from './proof-alarms.js';
@@ -28,8 +29,8 @@ import {
 } from './recovery-intents.js';
 import { assignedLate, followed } from './recovery-line.js';
 
-/** Of an incident. `fenced`: it is, by this proof. `contradicted`: its node speaks in the boot that was to have ended. */
-type RecoveryCondition = ProvenCondition | `fenced/${string}/${number}` | `contradicted/${string}`;
+/** Of an incident. `contradicted`: its node speaks in the boot that was to have ended. */
+type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
 
 /** An incident whose node is proven off. */
 export interface RecoveryView {
@@ -46,13 +47,7 @@ export interface RecoveryView {
  */
 export const recovery: Concern<RecoveryCondition> = {
   conditions: (fleet, ages) => ({
-    holds: [
-      ...proven(fleet),
-      ...afterOff(fleet)
-        .filter((i) => i.phase === 'fenced')
-        .map(fencedCondition),
-      ...contradicted(fleet, ages).map(contradictedCondition),
-    ],
+    holds: [...proven(fleet), ...contradicted(fleet, ages).map(contradictedCondition)],
   }),
   plan: (fleet, ages) => {
     const spoken = contradicted(fleet, ages);
@@ -80,7 +75,7 @@ export function recoveryViews(fleet: Fleet, ages: Ages<RecoveryCondition>): Reco
   return afterOff(fleet).map((incident) => ({
     incident,
     ...(incident.phase === 'fenced' && {
-      collateral: collateralStep(incident, fleet, ages.of(fencedCondition(incident))),
+      collateral: collateralStep(incident, fleet, ages.of(provenCondition(incident))),
     }),
     isContradicted: isContradicted.has(incident.id),
   }));
@@ -90,7 +85,6 @@ const afterOff = perFleet(({ incidents }: Fleet): IncidentRecord[] =>
   incidents.list.map((e) => e.value).filter(isAfterOff),
 );
 
-const fencedCondition = ({ id, proof }: IncidentRecord): RecoveryCondition => `fenced/${id}/${proof?.at ?? 0}`;
 const contradictedCondition = ({ id }: IncidentRecord): RecoveryCondition => `contradicted/${id}`;
 
 /** It has gone on speaking: what came since the first look that contradicted it was not on its way all the while. */
@@ -98,9 +92,9 @@ const isCertain = (i: IncidentRecord, { heard }: Fleet, ages: Ages<RecoveryCondi
   (heard(i.node)?.ago ?? Infinity) < ages.of(contradictedCondition(i));
 
 function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): Intent[] {
-  const provenFor = ages.of(fencedCondition(i));
+  const provenFor = ages.of(provenCondition(i));
   const next = proofStep(i, {
-    isEmpty: fleet.workloads.live && workloadsOn(fleet, i.node).length === 0,
+    isEmpty: fleet.workloads.live && assignedTo(fleet, i.node).length === 0,
     drill: () => drillStep(i, fleet, provenFor),
     collateral: () => collateralStep(i, fleet, provenFor),
   });
@@ -133,14 +127,11 @@ function finish(i: IncidentRecord, fleet: Fleet): Intent[] {
   const node = fleet.nodes.get(i.node)?.value;
   const requestedAt = node && uncountedPowerOn(i, node);
   const isOff = node?.confirmedOff?.incident === i.id;
-  const late = isOff ? workloadsOn(fleet, i.node) : [];
+  const late = isOff ? assignedTo(fleet, i.node) : [];
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
     ...(requestedAt === undefined ? [] : [countPowerOn(i, requestedAt)]),
-    ...late.map((workload) => takeLate(i, workload)),
+    ...late.map((w) => takeLate(i, w.name)),
     ...(why === undefined ? [] : [close(i, why)]),
   ];
 }
-
-const workloadsOn = ({ workloads }: Fleet, node: string): string[] =>
-  workloads.list.flatMap((e) => (e.value.assignment?.node === node ? [e.value.name] : []));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSettledJob, RESERVATIONS_KEY, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { isSettledJob, RESERVATIONS_KEY, type IncidentRecord, type NodeRecord } from '#contracts';
 import {
   isUnseenReturn,
   returnStep,
@@ -9,6 +9,7 @@ import {
 } from '#domain/return/return-table.js';
 import { unanswered } from '#domain/return/return.js';
 import type { Ages } from '../../snapshot/ages.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
@@ -19,7 +20,7 @@ import { workThere } from './work-there.js';
 /** Returns that are dealt with at once: a rack that comes back must not stop everything else. */
 export const RETURNS_AT_ONCE = 4;
 /** Its jobs, as their records name it. */
-export const RETURN = 'return';
+const RETURN = 'return';
 /** After a job that was refused, ms: somebody was faster, or no worker is alive, of which the driver alarm tells. */
 const REFUSED_MS = 1_000;
 
@@ -131,20 +132,11 @@ function triedAgainInMs(n: NodeRecord, ages: Ages<ReturnCondition>): number {
 function workOn(n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): WorkThere {
   const report = fleet.reports.get(n.name);
   return workThere({
-    ...{ node: n, report, assigned: assigned(fleet).get(n.name) ?? [] },
+    ...{ node: n, report, assigned: assignedTo(fleet, n.name) },
     emptyForMs: ages.of(emptyOf(n, report?.bootId)),
     freshness: fleet.settings.detection.freshness,
   });
 }
-
-const assigned = perFleet(({ workloads }: Fleet): ReadonlyMap<string, WorkloadRecord[]> => {
-  const byNode = new Map<string, WorkloadRecord[]>();
-  for (const { value: w } of workloads.list) {
-    const node = w.assignment?.node;
-    if (node !== undefined) byNode.set(node, [...(byNode.get(node) ?? []), w]);
-  }
-  return byNode;
-});
 
 const isSetUpBlindly = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): boolean =>
   n.pendingReturn?.next === 'resetup' && workOn(n, fleet, ages).kind === 'unknown';

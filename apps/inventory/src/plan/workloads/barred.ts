@@ -6,23 +6,11 @@ import { contradicted, type ProvenCondition } from '../power/contradicted.js';
 
 /** Workload → the node that it was taken from, and that may still run it. */
 export function barred(fleet: Fleet, ages: Ages<ProvenCondition>): ReadonlyMap<string, string> {
-  return barredBy(
-    contradicted(fleet, ages),
-    fleet.incidents.list.map((e) => e.value),
-  );
-}
-
-/**
- * The same.
- * @param contradicted those whose proof is contradicted as of now
- */
-export function barredBy(
-  contradicted: readonly IncidentRecord[],
-  all: readonly IncidentRecord[],
-): ReadonlyMap<string, string> {
-  const taken = [...contradicted.map((i) => ({ node: i.node, recovery: i.recovery })), ...all.flatMap(voidedTake)];
+  const taken: Taken[] = [...contradicted(fleet, ages), ...fleet.incidents.list.flatMap((e) => voidedTake(e.value))];
   return new Map(taken.flatMap(({ node, recovery }) => recovery.map((r): [string, string] => [r.workload, node])));
 }
 
-const voidedTake = (i: IncidentRecord): Pick<IncidentRecord, 'node' | 'recovery'>[] =>
+type Taken = Pick<IncidentRecord, 'node' | 'recovery'>;
+
+const voidedTake = (i: IncidentRecord): Taken[] =>
   isVoid(i) && i.contradiction !== undefined ? [{ node: i.node, recovery: i.contradiction.recovery }] : [];

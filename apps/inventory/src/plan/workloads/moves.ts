@@ -4,6 +4,7 @@ import { isFailing, START_FAILED } from '#domain/workload/failed-starts.js';
 import { isStopped } from '#domain/workload/owed-start.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Ages } from '../../snapshot/ages.js';
+import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
@@ -13,9 +14,7 @@ import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './decide
 import { diedBefore } from './died-before.js';
 import { hosts } from './hosts.js';
 import { startCheck } from './start-check.js';
-
-/** What hinders a move for less than this is no news, ms: a report may be on its way. */
-const ALARM_AFTER_MS = 3_000;
+import { ALARM_AFTER_MS } from './start-steps.js';
 
 /** Of a node that is to be emptied: something hinders it. */
 type MoveCondition = `stuck/${string}`;
@@ -188,22 +187,8 @@ function notFree(name: string, fleet: Fleet): string | undefined {
   );
 }
 
-const on = (nodes: readonly string[], fleet: Fleet): WorkloadRecord[] => {
-  const there = assigned(fleet);
-  return nodes.flatMap((node) => there.get(node) ?? []);
-};
-
-const assigned = perFleet(({ workloads }: Fleet): ReadonlyMap<string, WorkloadRecord[]> => {
-  const there = new Map<string, WorkloadRecord[]>();
-  for (const { value: w } of workloads.list) {
-    const node = w.assignment?.node;
-    if (node === undefined) continue;
-    const known = there.get(node);
-    if (known === undefined) there.set(node, [w]);
-    else known.push(w);
-  }
-  return there;
-});
+const on = (nodes: readonly string[], fleet: Fleet): WorkloadRecord[] =>
+  nodes.flatMap((node) => assignedTo(fleet, node));
 
 function reported({ reports }: Fleet, node: string): ReadonlySet<string> | undefined {
   const workloads = reports.get(node)?.workloads;

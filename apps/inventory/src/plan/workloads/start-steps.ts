@@ -21,8 +21,8 @@ import { placesFor } from './room.js';
 import { mayFollow, startCheck } from './start-check.js';
 import { awaitsNode, left, retry, word, type StartCondition } from './start-conditions.js';
 
-/** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
-const ALARM_AFTER_MS = 3_000;
+/** What hinders a start, or a move, for less than this is no news, ms: a report may be on its way. */
+export const ALARM_AFTER_MS = 3_000;
 
 /** What the next round does about a workload that shall run, and is assigned nowhere or not started yet. */
 export interface StartStep {
