@@ -217,13 +217,12 @@ export class IntentWriter {
       check: () => void c.check(),
       keeps: (over) => i.keeps(over, at),
     });
-    if (!joined) for (const next of i.followedBy(incident)) await this.carryOut(next, c);
-    return !joined;
+    return joined ? false : this.followed(i.followedBy(incident), c);
   }
 
   private async takePermit(i: TakePermit, c: Right): Promise<boolean> {
     const decision = await this.permits.take(i.incident, i.node, () => void c.check());
-    for (const next of i.followedBy(decision)) await this.carryOut(next, c);
+    await this.followed(i.followedBy(decision), c);
     return decision.granted;
   }
 

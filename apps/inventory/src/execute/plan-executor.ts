@@ -114,17 +114,16 @@ export class PlanExecutor {
   }
 
   private askedOf(concern: unknown): AskedBook {
-    const book = this.inquired.get(concern) ?? new AskedBook(this.store.clock);
-    this.inquired.set(concern, book);
+    let book = this.inquired.get(concern);
+    if (book === undefined) this.inquired.set(concern, (book = new AskedBook(this.store.clock)));
     return book;
   }
 
   /** @param term where ages are those of a term; undefined: they are not, or any term's */
   private bookOf(concern: unknown, term?: number): AgeBook {
-    const was = this.books.get(concern);
-    const isKept = was !== undefined && (term === undefined || was.term === term);
-    const book = isKept ? was : { ages: new AgeBook(this.store.clock), term };
-    this.books.set(concern, book);
+    let book = this.books.get(concern);
+    if (book === undefined || (term !== undefined && book.term !== term))
+      this.books.set(concern, (book = { ages: new AgeBook(this.store.clock), term }));
     return book.ages;
   }
 }

@@ -247,20 +247,14 @@ export const cleansUp = (kind: JobKind): boolean =>
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {
   if (!cleansUp(request.kind)) return [];
   // No order of Muster ends those: nobody would know which of the two is to go on.
-  const strays = names.flatMap((node) => {
-    const workloads = facts.straysOn(node);
-    return workloads.length > 0 ? [{ node, workloads }] : [];
-  });
+  const strays = having(names, (node) => facts.straysOn(node));
   if (strays.length > 0)
     throw new MusterError(
       'WORKLOADS_PRESENT',
       `one or more nodes run workloads that are not assigned to them, end them there by hand first. Workloads: [${listed(strays)}]`,
       { nodes: strays },
     );
-  const busy = names.flatMap((node) => {
-    const workloads = facts.workloadsOn(node).filter((w) => request.isAbsent?.(node, w) !== true);
-    return workloads.length > 0 ? [{ node, workloads }] : [];
-  });
+  const busy = having(names, (node) => facts.workloadsOn(node).filter((w) => request.isAbsent?.(node, w) !== true));
   if (busy.length === 0) return [];
   if (request.force === true) return busy.flatMap((b) => b.workloads).sort();
   throw new MusterError(
@@ -270,7 +264,16 @@ function checkWorkloads(request: AdmissionRequest, names: readonly string[], fac
   );
 }
 
-const listed = (nodes: readonly { node: string; workloads: readonly string[] }[]): string =>
+interface WithWorkloads {
+  node: string;
+  workloads: string[];
+}
+
+/** Of these nodes those that have any. */
+const having = (nodes: readonly string[], workloadsOf: (node: string) => string[]): WithWorkloads[] =>
+  nodes.map((node) => ({ node, workloads: workloadsOf(node) })).filter((n) => n.workloads.length > 0);
+
+const listed = (nodes: readonly WithWorkloads[]): string =>
   nodes.map((n) => `${n.node}: ${n.workloads.join(' ')}`).join(', ');
 
 /** A power command may still take effect: a set-up that it cuts short would leave half a configuration. */
