@@ -17,7 +17,7 @@ import { interruptedBy, node, scenarios, specs, summary, waitOnInterrupt } from 
 /** Of detection, and of the hands, in virtual time. */
 const HISTORIES = 100_000;
 const HANDS_HISTORIES = 2_000;
-const FLEET_HISTORIES = 1_000;
+const FLEET_HISTORIES = 20_000;
 /** Of the crash points of a named history of the whole plane: there are some 50,000. */
 const FLEET_EVERY = 100;
 /** How much more of each than in `npm test`: what only computes, and what waits for real processes. */
