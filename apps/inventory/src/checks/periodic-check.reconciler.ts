@@ -14,7 +14,14 @@ import { JobsService } from '../jobs/jobs.service.js';
 import { ServiceView, type Look } from '../nodes/service-view.js';
 import { OperationsService } from '../operations/operations.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { checksToBegin, isCalm, mayBeChecked, servesOn, type FleetState, type WatchedNode } from './periodic-check.js';
+import {
+  checksToBegin,
+  isCalm,
+  mayBeChecked,
+  servesOn,
+  type FleetState,
+  type WatchedNode,
+} from '../plan/checks/periodic-check.js';
 
 /** Between two looks at the whole fleet: nothing here is in a hurry. */
 const PACE: Pace = { everyMs: 1_000 };

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ClaimsModule } from '../claims/claims.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { NodeStateModule } from '../node-state/node-state.module.js';
 import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
@@ -16,6 +17,7 @@ import { SubmissionWriter } from './submission-writer.js';
   imports: [
     ClaimsModule,
     IncidentsModule,
+    JobsModule,
     NodeRequestsModule,
     NodeStateModule,
     OperationsModule,

@@ -113,6 +113,8 @@ export class IntentWriter {
         return this.settleJob(i, at, c);
       case 'submit-jobs':
         return this.submissions.write(i, at, c);
+      case 'cancel-job':
+        return this.submissions.cancel(i, at, c);
       case 'complete-edit':
         await this.edits.carryOut(i.key);
         return true;

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError } from '#contracts';
 import type { TaskRun } from '../conductor/task.js';
+import { JobsService } from '../jobs/jobs.service.js';
 import { OperationsService } from '../operations/operations.service.js';
-import type { Moment, SubmitJobs, WantedJob } from '../plan/intent.js';
+import type { CancelJob, Moment, SubmitJobs, WantedJob } from '../plan/intent.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { Refusals } from '../snapshot/refusals.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 type Right = Pick<TaskRun, 'check'>;
 
-/** Asks for the jobs that the conductor itself wants, by the same admission as everybody's. */
+/** Asks for the jobs that the conductor itself wants, and calls them off, by the same admission as everybody's. */
 @Injectable()
 export class SubmissionWriter {
   constructor(
@@ -17,6 +18,7 @@ export class SubmissionWriter {
     private readonly fleets: FleetSource,
     private readonly operations: OperationsService,
     private readonly refusals: Refusals,
+    private readonly jobs: JobsService,
   ) {}
 
   /** @returns whether any was accepted */
@@ -51,6 +53,21 @@ export class SubmissionWriter {
       if (error.code === 'LEASE_LOST') throw error;
       this.refusals.note(cause, node);
       this.store.bus.log.debug({ node, kind, code: error.code }, `not yet: ${error.message}`);
+      return false;
+    }
+  }
+
+  /** @returns whether it was called off; one that has ended meanwhile is left alone */
+  async cancel(i: CancelJob, at: Moment, c: Right): Promise<boolean> {
+    try {
+      await this.jobs.cancel(i.key, 'muster', (now) => {
+        c.check();
+        return i.decide(now, at);
+      });
+      return true;
+    } catch (e) {
+      const { code } = MusterError.from(e);
+      if (code !== 'BAD_REQUEST' && code !== 'JOB_UNKNOWN') throw e;
       return false;
     }
   }

@@ -64,8 +64,11 @@ export class JobsService {
     return key;
   }
 
-  /** A waiting job ends here; a running one is told to its worker, which ends Ansible and its children. */
-  async cancel(id: string, by: string): Promise<WithRevision<JobRecord>> {
+  /**
+   * A waiting job ends here; a running one is told to its worker, which ends Ansible and its children.
+   * @param isWanted of the job as it is when that is written. @default it is
+   */
+  async cancel(id: string, by: string, isWanted?: (now: JobRecord) => boolean): Promise<WithRevision<JobRecord>> {
     if (!JOB_ID.test(id)) throw unknownJob(id);
     const accepted = await this.pending(id);
     if (accepted) await this.operations.carryOut(accepted.value);
@@ -74,7 +77,7 @@ export class JobsService {
       const job = current.value;
       if (isEndedJob(job))
         throw new MusterError('BAD_REQUEST', `job ${id} has ended already: ${job.status}`, { job: id });
-      if (job.cancel) return undefined;
+      if (job.cancel || isWanted?.(job) === false) return undefined;
       const cancel = { by, at: this.store.clock.wallMs() };
       return job.worker === undefined && job.status === 'Queued'
         ? { ...job, cancel, status: 'Errored', error: `cancelled by ${by} before it began`, endedAt: cancel.at }

@@ -225,6 +225,14 @@ export interface WantedJob {
   isAbsent?(workload: string, at: Moment): boolean;
 }
 
+/** A job that has not ended is called off, as anybody may: one that waits ends at once, one that runs is told to its worker. */
+export interface CancelJob extends Intended {
+  readonly do: 'cancel-job';
+  readonly key: string;
+  /** @returns whether it is still to be called off */
+  decide(now: JobRecord, at: Moment): boolean;
+}
+
 /** A change of several nodes at once that was decided is written to its end, by whoever has begun it or not. */
 export interface CompleteEdit extends Intended {
   readonly do: 'complete-edit';
@@ -290,6 +298,7 @@ export type Intent =
   | CompleteJob
   | SettleJob
   | SubmitJobs
+  | CancelJob
   | CompleteEdit
   | SweepEdit
   | RaiseAlarm

@@ -20,6 +20,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import { DegradedClock } from '../node-state/degraded-clock.js';
 import type { FleetEvents } from '../node-state/fleet-events.js';
 import { VerdictService } from '../node-state/verdict.service.js';
+import { JobsService } from '../jobs/jobs.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { OperationsService } from '../operations/operations.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -99,7 +100,7 @@ export function planExecutor(
     claims,
     operations,
     new SettlementWriter(inventory, nodes, book),
-    new SubmissionWriter(inventory, fleets, operations, refusals),
+    new SubmissionWriter(inventory, fleets, operations, refusals, new JobsService(inventory, operations)),
     (o.edits ?? {}) as EditsService,
     new AlarmService(inventory),
     audit,

@@ -503,8 +503,8 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a start is given although a view has a gap',
-    file: 'apps/inventory/src/plan/workloads/hosts.ts',
-    symbol: 'reasons',
+    file: 'apps/inventory/src/plan/service.ts',
+    symbol: 'reasonsIn',
     operation: { set: 'gap', to: 'undefined' },
     specs: STARTS,
   },

@@ -7,7 +7,7 @@ const WORK = ['apps/inventory/src/plan/returns/work-there.spec.ts'];
 const PLANNED = ['apps/inventory/src/plan/returns/returns.spec.ts'];
 const APPLIED = ['apps/inventory/src/node-state/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
-const PERIODICALLY = ['apps/inventory/src/checks/periodic-check.spec.ts'];
+const PERIODICALLY = ['apps/inventory/src/plan/checks/periodic-check.spec.ts'];
 const ACCEPTED = ['apps/inventory/src/nodes/accepted-drift.spec.ts'];
 
 /** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
@@ -191,35 +191,35 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node is checked by itself under a job',
-    file: 'apps/inventory/src/checks/periodic-check.ts',
+    file: 'apps/inventory/src/plan/checks/periodic-check.ts',
     symbol: 'mayBeChecked',
     operation: { operand: 'hold?.job === undefined' },
     specs: PERIODICALLY,
   },
   {
     name: 'a node that is out of service is checked by itself',
-    file: 'apps/inventory/src/checks/periodic-check.ts',
+    file: 'apps/inventory/src/plan/checks/periodic-check.ts',
     symbol: 'servesOn',
     operation: { operand: "reasons.every((r) => r.code === 'RESERVED')" },
     specs: PERIODICALLY,
   },
   {
     name: 'checks of healthy nodes go on in a storm',
-    file: 'apps/inventory/src/checks/periodic-check.ts',
+    file: 'apps/inventory/src/plan/checks/periodic-check.ts',
     symbol: 'isCalm',
     operation: { operand: '!f.storm' },
     specs: PERIODICALLY,
   },
   {
     name: 'checks of healthy nodes go on while one is being fenced',
-    file: 'apps/inventory/src/checks/periodic-check.ts',
+    file: 'apps/inventory/src/plan/checks/periodic-check.ts',
     symbol: 'isCalm',
     operation: { operand: '!f.incident' },
     specs: PERIODICALLY,
   },
   {
     name: 'checks of healthy nodes are begun all at once',
-    file: 'apps/inventory/src/checks/periodic-check.ts',
+    file: 'apps/inventory/src/plan/checks/periodic-check.ts',
     symbol: 'checksToBegin',
     operation: { replace: 'PERIODIC_AT_ONCE - p.running', with: 'nodes.length' },
     specs: PERIODICALLY,

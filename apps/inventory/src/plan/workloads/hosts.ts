@@ -1,9 +1,9 @@
-import { RESERVATIONS_KEY, type NodeRecord, type OutReason } from '#contracts';
+import type { OutReason } from '#contracts';
 import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
 import { missingOf, offersOf } from '../../nodes/missing-drivers.js';
-import { serviceReasons } from '../../nodes/service-reasons.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { heldIn, reasonsIn } from '../service.js';
 
 /** The nodes as placement sees them, by name. */
 export const hosts = perFleet((fleet: Fleet): readonly Host[] => {
@@ -31,7 +31,7 @@ export const whyOut = (fleet: Fleet, node: string): string | undefined => why(fl
 
 /** Why what is assigned there may not be started. A claim that came after it keeps others away, not that. */
 export function whyNotStart(fleet: Fleet, node: string): string | undefined {
-  const { job, periodic, edit, claim } = held(fleet)[node] ?? {};
+  const { job, periodic, edit, claim } = heldIn(fleet)[node] ?? {};
   const onlyClaimed = claim !== undefined && (job === undefined || periodic === true) && edit === undefined;
   return why(fleet, node, (code) => code !== 'RESERVED' || !onlyClaimed);
 }
@@ -47,19 +47,5 @@ function why(fleet: Fleet, node: string, counts: (code: OutReason['code']) => bo
   const record = fleet.nodes.get(node)?.value;
   if (record === undefined) return 'is not known';
   if (!record.enrolled) return 'runs no agent: its start gate could not be asked';
-  return reasons(fleet)(record).find((r) => counts(r.code))?.detail;
+  return reasonsIn(fleet)(record).find((r) => counts(r.code))?.detail;
 }
-
-const reasons = perFleet((fleet: Fleet): ((n: NodeRecord) => OutReason[]) =>
-  serviceReasons({
-    nodes: () => fleet.nodes.list.map((e) => e.value),
-    incident: (node) => fleet.incidents.get(node)?.value,
-    held: held(fleet),
-    policy: fleet.settings.degraded.policy,
-    gap: fleet.gap,
-    detectorSighted: fleet.detector.sighted,
-    offers: fleet.workers && offersOf(fleet.workers),
-  }),
-);
-
-const held = ({ reservations }: Fleet) => reservations.get(RESERVATIONS_KEY)?.value.held ?? {};

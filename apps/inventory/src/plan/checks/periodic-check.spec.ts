@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { Hold, NodeRecord, OutReason } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
-import { aNode } from '../testing/fixtures.js';
+import { aNode } from '../../testing/fixtures.js';
 import {
   checksToBegin,
   dueSince,
