@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { KeyRotationReconciler } from './agents/key-rotation.reconciler.js';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
-import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
@@ -12,6 +11,8 @@ import { PlanExecutor } from './execute/plan-executor.js';
 import { alarmsOfDetection } from './plan/alarms/alarms-of-detection.js';
 import { absences } from './plan/nodes/absences.js';
 import { checkAlarms } from './plan/alarms/check-alarms.js';
+import { checksCalledOff } from './plan/checks/checks-called-off.js';
+import { periodicChecks } from './plan/checks/periodic-checks.js';
 import { claimExpiry } from './plan/jobs/claim-expiry.js';
 import type { Concern } from './plan/concern.js';
 import { cordonEnd } from './plan/nodes/cordon-end.js';
@@ -88,7 +89,8 @@ export const tasks: readonly TaskRow[] = [
   planned('workloads', starts, 'critical'),
   planned('incidents', incidents, 'critical'),
   planned('power-orders', powerOrders, 'warning'),
-  row('periodic-checks', PeriodicCheckReconciler, 'warning'),
+  planned('checks-called-off', checksCalledOff, 'warning'),
+  planned('periodic-checks', periodicChecks, 'warning'),
   planned('recovery', recovery, 'critical'),
   planned('task-alarms', alarmsOfTasks, 'warning'),
 ];

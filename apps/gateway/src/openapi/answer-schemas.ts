@@ -1762,13 +1762,13 @@ export const namedSchemas: Record<string, Schema> = {
         const: true,
         description: 'ssh did not get there, or was not let in: nothing is known of the node.',
       },
+      check: { $ref: '#/components/schemas/CheckResult' },
       ok: { type: 'boolean' },
       step: {
         type: 'string',
         description: 'Playbook that ended it: `site`, `cleanup`, `check`, `recover`, `discover`, `install`.',
       },
       message: { type: 'string' },
-      check: { $ref: '#/components/schemas/CheckResult' },
     },
     required: ['at', 'job', 'ok', 'step'],
   },
@@ -2438,7 +2438,7 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'One thing that the conductor does next, or waits for.',
     type: 'object',
     properties: {
-      about: { type: 'string', enum: ['drain', 'incident', 'job', 'power', 'return', 'storm', 'workload'] },
+      about: { type: 'string', enum: ['check', 'drain', 'incident', 'job', 'power', 'return', 'storm', 'workload'] },
       name: { type: 'string', description: 'Name of the node or workload, id of the job or storm.' },
       nodes: { type: 'array', items: { type: 'string' }, description: 'The nodes that it concerns.' },
       does: {

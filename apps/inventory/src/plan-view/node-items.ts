@@ -110,6 +110,22 @@ export const returnItems = (f: PlanFacts): PlanItem[] =>
     ];
   });
 
+/** Periodic checks that begin, or that are called off: by the job, the node that it holds. */
+export function checkItems({ checks }: PlanFacts): PlanItem[] {
+  const item = (node: string, next: string, reason: string): PlanItem => ({
+    ...{ about: 'check', name: node, nodes: [node], does: 'acts', next, reason },
+    again: { inMs: PERIOD_MS },
+  });
+  return [
+    ...checks.off.flatMap((j) =>
+      j.nodes.map((node) =>
+        item(node, `calls ${j.id} off`, 'Somebody is in trouble, or it does not serve any more: no look holds it.'),
+      ),
+    ),
+    ...checks.begin.map((node) => item(node, 'checks it', 'Its periodic check is due.')),
+  ];
+}
+
 /** Operations that have not ended. */
 export const jobItems = (f: PlanFacts): PlanItem[] =>
   f.jobs.map((j) => {

@@ -34,6 +34,8 @@ export interface PlanFacts {
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: MovesView | undefined;
   returns: ReturnNow[];
+  /** Periodic checks: the nodes whose begins now, and those under way that are called off. */
+  checks: { begin: string[]; off: JobRecord[] };
   /** That have not ended. */
   jobs: JobRecord[];
   /** Wall clock, ms. */

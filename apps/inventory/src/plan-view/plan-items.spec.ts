@@ -9,6 +9,7 @@ import type { GateFacts } from '#domain/incident/gates.js';
 import { incidentStep, openingStep } from '../plan/incidents/incident-step.js';
 import { decideMoves } from '../plan/workloads/decide-moves.js';
 import { stopStep } from '../plan/workloads/stop-step.js';
+import { aJob } from '../testing/fixtures.js';
 import { aNode, anIncident, aVerdict, aWorkload } from '../testing/records.js';
 import type { PlanFacts } from './plan-facts.js';
 import { planItems } from './plan-items.js';
@@ -125,6 +126,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       absences: [],
       moves: { leaving: new Map(), moving: [], plan },
       returns: [],
+      checks: { begin: [], off: [] },
       jobs: [],
       wallMs: 1,
     };
@@ -183,6 +185,15 @@ describe('the plan of a random fleet', () => {
   });
 });
 
+it('names the nodes whose periodic check begins, and the checks that are called off', () => {
+  const off = [aJob({ id: 'job-1', kind: 'check', nodes: ['n-1'] })];
+  const items = planItems({ ...empty, checks: { begin: ['n-0'], off } });
+  expect(items.map((i) => [i.about, i.name, i.does, i.next])).toEqual([
+    ['check', 'n-1', 'acts', 'calls job-1 off'],
+    ['check', 'n-0', 'acts', 'checks it'],
+  ]);
+});
+
 const empty: PlanFacts = {
   fencing: defaultSettings('spec').fencing,
   incidents: { opening: [], open: [] },
@@ -194,6 +205,7 @@ const empty: PlanFacts = {
   absences: [],
   moves: undefined,
   returns: [],
+  checks: { begin: [], off: [] },
   jobs: [],
   wallMs: 1,
 };

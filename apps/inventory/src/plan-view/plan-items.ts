@@ -1,6 +1,6 @@
 import type { PlanItem } from '#contracts';
 import { incidentItems } from './incident-items.js';
-import { drainItems, jobItems, returnItems, stormItems } from './node-items.js';
+import { checkItems, drainItems, jobItems, returnItems, stormItems } from './node-items.js';
 import type { PlanFacts } from './plan-facts.js';
 import { powerItems } from './power-items.js';
 import { workloadItems } from './workload-items.js';
@@ -15,6 +15,7 @@ export function planItems(f: PlanFacts): PlanItem[] {
     ...drainItems(f),
     ...returnItems(f),
     ...jobItems(f),
+    ...checkItems(f),
   ];
   const rank = { acts: 0, would: 1, waits: 2 };
   return items.sort((a, b) => rank[a.does] - rank[b.does]);

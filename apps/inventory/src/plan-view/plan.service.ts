@@ -20,6 +20,8 @@ import { ageIn } from '../plan/incidents/incident-facts.js';
 import { incidentViews } from '../plan/incidents/incident-views.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
+import { checksCalledOff, checksToCallOff } from '../plan/checks/checks-called-off.js';
+import { checksNow, periodicChecks } from '../plan/checks/periodic-checks.js';
 import type { Concern } from '../plan/concern.js';
 import { recovery, recoveryViews } from '../plan/recovery/recovery.js';
 import { returns, returnsNow } from '../plan/returns/returns.js';
@@ -115,6 +117,10 @@ export class PlanService {
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
       moves: this.shown(moves, movesView),
+      checks: {
+        begin: this.shown(periodicChecks, checksNow),
+        off: this.shown(checksCalledOff, checksToCallOff),
+      },
       returns: returnsNow(this.plans.asOf(returns).fleet),
       jobs: store.jobs.view
         .entries()

@@ -45,7 +45,7 @@ export const FLOORS: Record<string, number> = {
   keys: 73,
   lease: 38,
   recover: 120,
-  return: 91,
+  return: 99,
   secrets: 49,
   services: 20,
   store: 44,

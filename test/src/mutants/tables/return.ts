@@ -8,6 +8,7 @@ const PLANNED = ['apps/inventory/src/plan/returns/returns.spec.ts'];
 const APPLIED = ['apps/inventory/src/node-state/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
 const PERIODICALLY = ['apps/inventory/src/plan/checks/periodic-check.spec.ts'];
+const CHECKED = ['apps/inventory/src/plan/checks/periodic-checks.spec.ts'];
 const ACCEPTED = ['apps/inventory/src/nodes/accepted-drift.spec.ts'];
 
 /** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
@@ -223,6 +224,62 @@ export const returns: readonly Mutant[] = [
     symbol: 'checksToBegin',
     operation: { replace: 'PERIODIC_AT_ONCE - p.running', with: 'nodes.length' },
     specs: PERIODICALLY,
+  },
+  {
+    name: 'a check of a healthy node is begun although somebody is in trouble since it was asked for',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'checkOf',
+    operation: { operand: 'isCalmIn(fleet)' },
+    specs: CHECKED,
+  },
+  {
+    name: 'a node that is out of service since its check was asked for is held by it',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'checkOf',
+    operation: { operand: 'mayBeChecked(now, reasonsIn(fleet)(now))' },
+    specs: CHECKED,
+  },
+  {
+    name: 'checks of healthy nodes go on while no detector sees the fleet',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'isCalmIn',
+    operation: { operand: '!detector.sighted' },
+    specs: CHECKED,
+  },
+  {
+    name: 'checks of healthy nodes go on while work is recovered',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'underWay',
+    operation: { row: "'recovering'" },
+    specs: CHECKED,
+  },
+  {
+    name: 'a check that was refused is asked for again at once, and holds up those of others',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'watched',
+    operation: { operand: 'isRefused' },
+    specs: CHECKED,
+  },
+  {
+    name: 'a check of a node that is away goes on',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'goesOn',
+    operation: { operand: 'servesOn(node, reasonsIn(fleet)(node))' },
+    specs: CHECKED,
+  },
+  {
+    name: 'a check goes on while somebody is in trouble',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'goesOn',
+    operation: { operand: 'isCalmIn(fleet)' },
+    specs: CHECKED,
+  },
+  {
+    name: 'a check is called off by what was known before',
+    file: 'apps/inventory/src/jobs/jobs.service.ts',
+    symbol: 'JobsService.cancel',
+    operation: { operand: 'isWanted?.(job) === false' },
+    specs: CHECKED,
   },
   {
     name: 'an accepted drift hides another finding',

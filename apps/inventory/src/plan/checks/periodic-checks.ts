@@ -1,18 +1,10 @@
-import {
-  isEndedJob,
-  isSettledJob,
-  PERIODIC,
-  PERMITS_KEY,
-  type IncidentPhase,
-  type JobRecord,
-  type NodeRecord,
-} from '#contracts';
+import { isSettledJob, PERIODIC, PERMITS_KEY, type IncidentPhase, type JobRecord, type NodeRecord } from '#contracts';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import type { CancelJob, WantedJob } from '../intent.js';
+import type { WantedJob } from '../intent.js';
 import { heldIn, reasonsIn } from '../service.js';
-import { checksToBegin, isCalm, mayBeChecked, servesOn, type WatchedNode } from './periodic-check.js';
+import { checksToBegin, isCalm, mayBeChecked, type WatchedNode } from './periodic-check.js';
 
 /** A node whose check was refused lets others go first for so long, ms. */
 const REFUSED_MS = 60_000;
@@ -20,7 +12,7 @@ const REFUSED_MS = 60_000;
 const underWay: readonly IncidentPhase[] = ['open', 'investigating', 'fencing', 'fenced', 'recovering'];
 
 /** Has each node in service checked once per `check.every`, by ordinary jobs that only look. */
-export const periodicChecks = {
+export const periodicChecks: Concern = {
   // Nothing here is in a hurry, and the view of the jobs is to show what was begun last.
   pace: { everyMs: 1_000 },
   plan: (fleet) => {
@@ -28,16 +20,13 @@ export const periodicChecks = {
     if (wanted.length === 0) return [];
     return [{ do: 'submit-jobs', wanted, most: wanted.length, about: {}, reason: 'Their periodic checks are due.' }];
   },
-} satisfies Concern;
-
-/** A node that is to be fenced, or is away, must not be held by a look at it; and recovery goes first. */
-export const checksCalledOff = { plan: (fleet) => checksToCallOff(fleet).map(calledOff) } satisfies Concern;
+};
 
 /** The nodes whose check begins now. */
 export function checksNow(fleet: Fleet): string[] {
   const { every } = fleet.settings.check;
   if (every === 0 || !isCalmIn(fleet)) return [];
-  const jobs = own(fleet);
+  const jobs = ownChecks(fleet);
   return checksToBegin(watched(fleet), {
     every,
     now: fleet.wallMs,
@@ -46,20 +35,13 @@ export function checksNow(fleet: Fleet): string[] {
   });
 }
 
-/** Periodic checks under way that are to end. */
-export const checksToCallOff = (fleet: Fleet): JobRecord[] =>
-  own(fleet).filter((j) => !isEndedJob(j) && j.cancel === undefined && !goesOn(j, fleet));
-
-const own = perFleet(({ jobs }: Fleet): JobRecord[] =>
+/** Jobs of this kind, whatever became of them. */
+export const ownChecks = perFleet(({ jobs }: Fleet): JobRecord[] =>
   jobs.list.flatMap((e) => (e.value.cause === PERIODIC ? [e.value] : [])),
 );
 
-function goesOn(job: JobRecord, fleet: Fleet): boolean {
-  const node = fleet.nodes.get(job.nodes[0] ?? '')?.value;
-  return isCalmIn(fleet) && node !== undefined && servesOn(node, reasonsIn(fleet)(node));
-}
-
-const isCalmIn = perFleet(({ permits, incidents, nodes, live, detector }: Fleet) =>
+/** Nobody is in trouble, as far as anybody sees. */
+export const isCalmIn = perFleet(({ permits, incidents, nodes, live, detector }: Fleet) =>
   isCalm({
     storm: (permits.get(PERMITS_KEY)?.value.trips ?? []).length > 0,
     incident: incidents.list.some((e) => underWay.includes(e.value.phase)),
@@ -88,10 +70,4 @@ const checkOf = (node: string): WantedJob => ({
   ...{ node, kind: 'check', cause: PERIODIC, services: undefined },
   // Who holds it by then is the admission's affair.
   needs: (now, { fleet }) => isCalmIn(fleet) && mayBeChecked(now, reasonsIn(fleet)(now)),
-});
-
-const calledOff = ({ id, nodes }: JobRecord): CancelJob => ({
-  ...{ do: 'cancel-job', key: id, about: { job: id } },
-  reason: `Somebody is in trouble, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`,
-  decide: (now, { fleet }) => !goesOn(now, fleet),
 });

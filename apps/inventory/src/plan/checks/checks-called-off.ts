@@ -1,0 +1,25 @@
+import { isEndedJob, type JobRecord } from '#contracts';
+import type { Fleet } from '../../snapshot/fleet.js';
+import type { Concern } from '../concern.js';
+import type { CancelJob } from '../intent.js';
+import { reasonsIn } from '../service.js';
+import { servesOn } from './periodic-check.js';
+import { isCalmIn, ownChecks } from './periodic-checks.js';
+
+/** A node that is to be fenced, or is away, must not be held by a look at it; and recovery goes first. */
+export const checksCalledOff: Concern = { plan: (fleet) => checksToCallOff(fleet).map(calledOff) };
+
+/** Periodic checks under way that are to end. */
+export const checksToCallOff = (fleet: Fleet): JobRecord[] =>
+  ownChecks(fleet).filter((j) => !isEndedJob(j) && j.cancel === undefined && !goesOn(j, fleet));
+
+function goesOn(job: JobRecord, fleet: Fleet): boolean {
+  const node = fleet.nodes.get(job.nodes[0] ?? '')?.value;
+  return isCalmIn(fleet) && node !== undefined && servesOn(node, reasonsIn(fleet)(node));
+}
+
+const calledOff = ({ id, nodes }: JobRecord): CancelJob => ({
+  ...{ do: 'cancel-job', key: id, about: { job: id } },
+  reason: `Somebody is in trouble, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`,
+  decide: (now, { fleet }) => !goesOn(now, fleet),
+});
