@@ -9,6 +9,7 @@ import { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
+import { KnownNames } from '../store/known-names.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ageMs, type SightedMs } from './ages.js';
 import type { Answers, DetectorNow, Fleet, Heard, Reading } from './fleet.js';
@@ -38,9 +39,11 @@ export class FleetSource {
     private readonly quarantine: PowerQuarantine,
     private readonly flaps: FlapWatch,
     private readonly refusals: Refusals,
+    private readonly names: KnownNames,
   ) {}
 
   private readonly returns: Fleet['returns'] = (node) => this.flaps.count(node);
+  private readonly addressesOf: Fleet['addressesOf'] = (name) => this.names.of(name);
   private readonly refusedFor: Fleet['refusedFor'] = (cause, node) => this.refusals.agoMs(cause, node);
 
   /**
@@ -73,6 +76,7 @@ export class FleetSource {
       permits: this.of(store.permits),
       knowsSettings: store.settings.view.live,
       identity: this.identity.reads(),
+      addressesOf: this.addressesOf,
       quarantine: this.quarantine,
       returns: this.returns,
       refusedFor: this.refusedFor,

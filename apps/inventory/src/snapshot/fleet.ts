@@ -17,6 +17,7 @@ import type { LastWord } from '#domain/workload/last-word.js';
 import type { DegradedStep } from '../nodes/degraded-policy.js';
 import type { IdentityRead } from '../identity/identity-reads.js';
 import type { AgeMs, SightedMs } from './ages.js';
+import type { AddressesOf } from '../power/power-place.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
 import type { Records } from './records.js';
 
@@ -55,6 +56,8 @@ export interface Fleet {
   readonly knowsSettings: boolean;
   /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */
   readonly identity: ReadonlyMap<string, IdentityRead>;
+  /** Addresses of a name, as last looked up: asking has it looked up again now and then. Undefined: not known. */
+  readonly addressesOf: AddressesOf;
   /** Of the power of a node, by the incident that it has: what this process has seen of its commands. */
   readonly quarantine: Pick<PowerQuarantine, 'reasonOf' | 'leftMs'>;
   /** How often a node has returned in the last ten minutes, as this process has seen it. */

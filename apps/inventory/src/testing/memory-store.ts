@@ -143,6 +143,8 @@ export class MemoryStore {
   readonly workers = { stale: false, all: allWorkers, live: (): WorkerRecord[] => this.workers.all };
   /** What the policy has done about nodes that stay DEGRADED. */
   degraded: ReadonlyMap<string, DegradedStep> = new Map();
+  /** What names stand for. */
+  readonly names = new Map<string, readonly string[]>();
   /** Nobody is suspect here. */
   readonly identity = { reads: () => new Map() } as unknown as IdentityReads;
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };

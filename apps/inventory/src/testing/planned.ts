@@ -30,6 +30,7 @@ import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
+import type { KnownNames } from '../store/known-names.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 import type { MemoryStore } from './memory-store.js';
 
@@ -53,6 +54,7 @@ export function fleetSource(
     new PowerQuarantine(store.asStore),
     new FlapWatch(store.asStore),
     o.refusals ?? new Refusals(store.asStore),
+    { of: (name: string) => store.names.get(name) } as unknown as KnownNames,
   );
 }
 

@@ -1,0 +1,24 @@
+import type { Entry } from '#bus';
+import type { NodeRecord } from '#contracts';
+import { IdentityAlarmBook } from '../../identity/identity-alarm-book.js';
+import { identityAlarmCodes } from '../../identity/identity-alarms.js';
+import { madeOnce } from '../../snapshot/per-fleet.js';
+import { alarmIntents } from '../alarms/alarm-intents.js';
+import type { Concern } from '../concern.js';
+
+/** Says of power devices that they may be another machine's: where two are in one place, or by what one says of itself. */
+export const alarmsOfIdentity = {
+  // All devices are compared with all others.
+  pace: { everyMs: 500 },
+  isKnown: ({ nodes, alarms }) => nodes.live && alarms.live,
+  plan: (fleet) => {
+    const { nodes, compared } = compare(fleet.nodes.list);
+    return alarmIntents(fleet, identityAlarmCodes, compared.of(nodes, fleet.addressesOf));
+  },
+} satisfies Concern;
+
+/** The records are the same until one of them changes; what names stand for may change meanwhile. */
+const compare = madeOnce((list: readonly Entry<NodeRecord>[]) => ({
+  nodes: list.map((e) => e.value),
+  compared: new IdentityAlarmBook(),
+}));
