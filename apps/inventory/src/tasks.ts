@@ -24,6 +24,7 @@ import { incidents } from './plan/incidents/incidents.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
+import { alarmsOfIdentity } from './plan/power/alarms-of-identity.js';
 import { powerOrders } from './plan/power/power-orders.js';
 import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
@@ -74,6 +75,7 @@ export const tasks: readonly TaskRow[] = [
   row('records', RecordsService, 'warning'),
   planned('drivers', drivers, 'warning'),
   row('power-identity', IdentityReconciler, 'warning'),
+  planned('identity-alarms', alarmsOfIdentity, 'warning'),
   planned('cordon-end', cordonEnd, 'warning'),
   planned('claim-expiry', claimExpiry, 'warning'),
   planned('verdict-catch-up', verdictCatchUp, 'critical'),

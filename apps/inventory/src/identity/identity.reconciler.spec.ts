@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { identityBasis, type DeviceFacts, type ErrorCode, type NodeRecord } from '#contracts';
-import type { AlarmService } from '../alarms/alarm.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
-import type { KnownNames } from '../store/known-names.js';
 import { playRun } from '../testing/play-run.js';
 import { aDevice, aNode } from '../testing/records.js';
 import { IdentityReconciler } from './identity.reconciler.js';
@@ -28,15 +26,13 @@ class World {
       random: { number: () => 1 },
       clock: { monotonicMs: () => this.now },
     } as unknown as InventoryStore;
-    const nothing = () => Promise.resolve();
-    const alarms = { list: () => [], raise: nothing, clear: nothing } as unknown as AlarmService;
     const read = (name: string, { marks }: { marks: boolean }) => {
       this.read.push(name);
       this.marks.push(marks);
       return Promise.resolve([{ id: 'bmc', ...this.says }]);
     };
     const reads = { read } as unknown as IdentityReads;
-    this.sut = new IdentityReconciler(store, alarms, reads, { of: () => undefined } as unknown as KnownNames);
+    this.sut = new IdentityReconciler(store, reads);
   }
 
   async look(ms: number): Promise<number> {

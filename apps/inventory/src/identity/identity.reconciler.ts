@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { identityBasis, knownIdentity, MusterError, type NodeRecord, type PowerDevice } from '#contracts';
-import { AlarmService } from '../alarms/alarm.service.js';
-import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { KnownNames } from '../store/known-names.js';
-import { IdentityAlarmBook } from './identity-alarm-book.js';
-import { identityAlarmCodes } from './identity-alarms.js';
 import { IdentityReads } from './identity-reads.js';
 import { unreadIdentity } from '#domain/power/whose-device.js';
 
@@ -35,32 +30,24 @@ interface Devices {
   foreign: boolean;
 }
 
-/** Compares power devices with their machines in good days, and keeps the alarms about them. */
+/** Compares power devices with their machines in good days. */
 @Injectable()
 export class IdentityReconciler implements Reconciler {
   private readonly plans = new Map<string, Plan>();
-  private readonly wanted = new IdentityAlarmBook();
   private running = 0;
 
   constructor(
     private readonly store: InventoryStore,
-    private readonly alarms: AlarmService,
     private readonly reads: IdentityReads,
-    private readonly names: KnownNames,
   ) {}
 
-  async reconcile(c: TaskRun): Promise<void> {
-    if (this.store.nodes.view.live && this.store.alarms.view.live) await c.every('look', PACE, () => this.look(c));
+  reconcile(c: TaskRun): Promise<void> | undefined {
+    if (!this.store.nodes.view.live || !this.store.alarms.view.live) return undefined;
+    return c.every('look', PACE, () => this.readDue(c.now));
   }
 
-  private async look(c: TaskRun): Promise<void> {
+  private readDue(now: number): undefined {
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
-    this.readDue(nodes, c.now);
-    const wanted = this.wanted.of(nodes, (name) => this.names.of(name));
-    await keepAlarms(this.alarms, identityAlarmCodes, wanted, () => void c.check());
-  }
-
-  private readDue(nodes: readonly NodeRecord[], now: number): void {
     const there = new Set<string>();
     for (const node of nodes) {
       const devices = node.powerLevels.flat();

@@ -739,6 +739,27 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/node/device-identity.spec.ts'],
   },
   {
+    name: 'two devices in one place are no longer told of through a gap in the nodes',
+    file: 'apps/inventory/src/plan/power/alarms-of-identity.ts',
+    symbol: 'alarmsOfIdentity',
+    operation: { operand: 'nodes.live' },
+    specs: ['apps/inventory/src/plan/power/alarms-of-identity.spec.ts'],
+  },
+  {
+    name: 'alarms about whose devices are go by a view of the alarms with a gap',
+    file: 'apps/inventory/src/plan/power/alarms-of-identity.ts',
+    symbol: 'alarmsOfIdentity',
+    operation: { operand: 'alarms.live' },
+    specs: ['apps/inventory/src/plan/power/alarms-of-identity.spec.ts'],
+  },
+  {
+    name: 'two devices in one place are not told of where one has a name',
+    file: 'apps/inventory/src/plan/power/alarms-of-identity.ts',
+    symbol: 'alarmsOfIdentity',
+    operation: { replace: 'fleet.addressesOf', with: '() => undefined' },
+    specs: ['apps/inventory/src/plan/power/alarms-of-identity.spec.ts'],
+  },
+  {
     name: 'nobody asks the device of a suspect who it is',
     file: 'apps/inventory/src/incidents/investigator.ts',
     symbol: 'Investigator.suspect',

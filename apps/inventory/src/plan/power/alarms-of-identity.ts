@@ -7,7 +7,7 @@ import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
 
 /** Says of power devices that they may be another machine's: where two are in one place, or by what one says of itself. */
-export const alarmsOfIdentity = {
+export const alarmsOfIdentity: Concern = {
   // All devices are compared with all others.
   pace: { everyMs: 500 },
   isKnown: ({ nodes, alarms }) => nodes.live && alarms.live,
@@ -15,7 +15,7 @@ export const alarmsOfIdentity = {
     const { nodes, compared } = compare(fleet.nodes.list);
     return alarmIntents(fleet, identityAlarmCodes, compared.of(nodes, fleet.addressesOf));
   },
-} satisfies Concern;
+};
 
 /** The records are the same until one of them changes; what names stand for may change meanwhile. */
 const compare = madeOnce((list: readonly Entry<NodeRecord>[]) => ({
