@@ -9,7 +9,7 @@ import { runningBy } from '../plan/alarms/dead-work.js';
 import { AgeBook } from '../ages/age-book.js';
 import { bootMissed } from '#domain/power/boot-grace.js';
 import { GateFactsService } from './gate-facts.js';
-import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarms.js';
+import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from '../plan/incidents/incident-alarms.js';
 
 /** Keeps the alarms that stand for incidents equal to what the incidents call for. */
 @Injectable()

@@ -164,10 +164,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'the alarm of a fencing that failed ends with each retry',
-    file: 'apps/inventory/src/incidents/incident-alarms.ts',
+    file: 'apps/inventory/src/plan/incidents/incident-alarms.ts',
     symbol: 'failureOf',
     operation: { operand: "(i.phase !== 'fencing' || i.attempt === 0)" },
-    specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-alarms.spec.ts'],
   },
   {
     name: 'every refusal in the handshake is a wrong password',
@@ -382,7 +382,7 @@ export const fence: readonly Mutant[] = [
     file: 'libs/domain/src/power/boot-grace.ts',
     symbol: 'bootMissed',
     operation: { negate: "node.state !== 'Discovered'" },
-    specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-alarms.spec.ts'],
   },
   {
     name: 'a power-on whose end nobody has told gives no grace',

@@ -719,9 +719,9 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'an alarm says that a node stays off that is on again',
-    file: 'apps/inventory/src/incidents/incident-alarms.ts',
+    file: 'apps/inventory/src/plan/incidents/incident-alarms.ts',
     symbol: 'alarmsOf',
     operation: { operand: 'isOff' },
-    specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/incident-alarms.spec.ts'],
   },
 ];

@@ -9,7 +9,7 @@ import type {
   SshSign,
   StormView,
 } from '#contracts';
-import { aNode, anIncident, aVerdict, anOwnProbe } from '../testing/records.js';
+import { aNode, anIncident, aVerdict, anOwnProbe } from '../../testing/records.js';
 import { alarmsOf } from './incident-alarms.js';
 
 describe('the alarms of incidents', () => {

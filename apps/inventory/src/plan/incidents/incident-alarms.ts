@@ -7,9 +7,9 @@ import {
   type NodeRecord,
   type StormView,
 } from '#contracts';
-import { isTakenBack } from '../plan/incidents/taken-back.js';
-import { FLEET, type WantedAlarm } from '../alarms/keep-alarms.js';
-import { runsNowhere } from '../plan/alarms/dead-work.js';
+import { isTakenBack } from './taken-back.js';
+import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
+import { runsNowhere } from '../alarms/dead-work.js';
 import { bootMissed } from '#domain/power/boot-grace.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
