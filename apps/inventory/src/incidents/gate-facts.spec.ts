@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
-import type { IncidentRecord, NodeRecord, Verdict } from '#contracts';
-import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
+import type { NodeRecord, Verdict } from '#contracts';
+import { Records } from '../snapshot/records.js';
+import { aNode, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
 import { GateFactsService } from './gate-facts.js';
 
 describe('how long a host has been hung', () => {
@@ -23,6 +24,7 @@ describe('how long a host has been hung', () => {
       get: () => undefined,
       onChange: () => () => undefined,
     };
+    const none = new Records<never>([]);
     const empty = { view, bucket: { get: () => Promise.resolve(undefined) } };
     const nodes = { ...empty, view: { ...view, onChange: (fn: typeof told) => (told = fn) } };
     const store = {
@@ -40,6 +42,7 @@ describe('how long a host has been hung', () => {
       { ageMs: () => undefined },
       { of: () => undefined },
       { of: () => [] },
+      { now: () => ({ nodes: none, incidents: none, permits: none, detector: {}, settings: enforced() }) },
     ];
     // What is played here is less than the real parts, and all that is asked of them.
     sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
@@ -56,49 +59,5 @@ describe('how long a host has been hung', () => {
     now += 3_600_000;
     told('n-1', { ...node, verdict: aVerdict('n-1', { verdict: 'UP' }) });
     expect(await forMs()).toBe(0);
-  });
-});
-
-describe('who counts against the brake', () => {
-  const held = (name: string): IncidentRecord =>
-    anIncident(name, {
-      ...{ degraded: true, phase: 'suppressed', gate: 'NOT_FENCEABLE' },
-      gates: [{ gate: 'LIFE_SIGN', pass: false, detail: '' }],
-    });
-  const candidates = (
-    says: Partial<NodeRecord['verdict']>,
-    o: { fresh?: boolean; sighted?: boolean; granted?: object[] } = {},
-  ): string[] => {
-    const verdict = { verdict: 'DEGRADED' as const, networks: ['backend'], epoch: 1, seq: 1, at: 1, ...says };
-    const view = <T>(all: Record<string, T>): object => ({
-      unreadable: new Map(),
-      live: true,
-      entries: () => Object.entries(all).map(([key, value]) => ({ key, value })),
-      get: (key: string) => all[key] && { key, value: all[key] },
-      onChange: () => () => undefined,
-    });
-    const granted = o.granted ?? [];
-    const store = {
-      nodes: { view: view({ 'n-1': aNode('n-1', { verdict }) }) },
-      incidents: { view: view({ 'n-1': held('n-1'), 'n-2': anIncident('n-2', { phase: 'suppressed' }) }) },
-      permits: { view: view({}) },
-      grantedPermits: granted,
-      clusterSettings: enforced(),
-    };
-    const parts = [
-      { clock: systemClock },
-      store,
-      { fresh: o.fresh !== false, sighted: o.fresh !== false && o.sighted !== false },
-    ];
-    const sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
-    return sut.storm()?.unrecovered ?? [];
-  };
-
-  it('is none whose incident is only held because it lives, as seen now', () => {
-    expect(candidates({})).toEqual(['n-2']);
-    expect(candidates({}, { fresh: false })).toEqual(['n-1', 'n-2']);
-    expect(candidates({}, { sighted: false })).toEqual(['n-1', 'n-2']);
-    expect(candidates({ verdict: 'UNKNOWN' })).toEqual(['n-1', 'n-2']);
-    expect(candidates({}, { granted: [{ incident: 'i-n-1', node: 'n-1', at: 1 }] })).toEqual(['n-1', 'n-2']);
   });
 });

@@ -2,18 +2,14 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   PERMITS_KEY,
   RESERVATIONS_KEY,
-  brakeLimit,
   isOpenIncident,
   isEndedJob,
   type IncidentRecord,
   type NodeRecord,
   type StormView,
   type Verdict,
-  type VerdictKind,
 } from '#contracts';
-import { isInFailureDomain, isMember } from '#domain/node/membership.js';
-import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
-import { wasCommanded } from '#domain/incident/phases.js';
+import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ReportsView } from '../reports/reports-view.js';
@@ -27,13 +23,22 @@ import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from '../ages/checkpointed-ages.js';
-import { calmKey, incidentKey, nothingToKeep, permitKey, tripKey } from '#domain/incident/permits.js';
-import { candidates, type Grant, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
-import { viewOf } from '#domain/incident/storm.js';
-import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
-
-/** Silent when a blindness ends: also who cannot be judged yet. */
-const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
+import type { StormFacts } from '#domain/incident/storm-counts.js';
+import {
+  brakeFigures,
+  hasStorms,
+  isCalm,
+  isStormKnown,
+  silentForMs,
+  silentIn,
+  stormFacts,
+  stormKeys,
+  stormViews,
+  type StormAges,
+  type StormSight,
+} from '../plan/incidents/storm-facts.js';
+import { ageMs } from '../snapshot/ages.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
 
 /** What names stand for may have changed after this, ms, though no node has. */
 const PLACES_MS = 5_000;
@@ -53,12 +58,13 @@ export class GateFactsService implements OnModuleInit {
     private readonly reports: ReportsView,
     private readonly power: PowerEvidence,
     private readonly names: KnownNames,
+    private readonly fleets: FleetSource,
   ) {
     this.silentSince = new AgeBook(context.clock);
     this.ages = new CheckpointedAges(context.clock);
     this.hungSince = new AgeBook(context.clock);
-    this.keepAges();
-    store.permits.view.onChange(() => this.keepAges());
+    this.keepAges(this.fleets.now());
+    store.permits.view.onChange(() => this.keepAges(this.fleets.now()));
     store.nodes.view.onChange(() => (this.places = undefined));
     // A node that was heard in between, or is gone, has not hung all the while.
     store.nodes.view.onChange((name, node) => {
@@ -128,148 +134,59 @@ export class GateFactsService implements OnModuleInit {
 
   /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
   storm(): StormFacts | undefined {
-    const { nodes: every, incidents, permits } = this.store;
-    if (!every.view.live || !incidents.view.live || !permits.view.live) return undefined;
-    if (permits.view.unreadable.has(PERMITS_KEY)) return undefined;
-    this.keepAges();
-    const nodes = this.store.nodes.view.entries().map((e) => e.value);
-    const domains: StormFacts['domains'] = {};
-    for (const n of nodes) if (isInFailureDomain(n)) (domains[n.failureDomain] ??= { members: 0 }).members++;
-    const grants: Grant[] = this.store.grantedPermits.map((g) => ({
-      incident: g.incident,
-      node: g.node,
-      ageMs: this.ages.ageMs(permitKey(g.incident)),
-    }));
-    return {
-      limits: this.store.clusterSettings.fencing.storm,
-      members: nodes.filter(isMember).length,
-      silent: this.silent().map(({ node, forMs }) => ({ node: node.name, domain: node.failureDomain, forMs })),
-      unrecovered: this.store.incidents.view
-        .entries()
-        .filter(
-          ({ key, value }) =>
-            isUnrecovered(value) &&
-            this.store.nodes.view.get(key)?.value.cordon === undefined &&
-            countsForNewStorm(value, this.ages.ageMs(incidentKey(value.id))) &&
-            !this.isHeldAlive(key, value),
-        )
-        .map((e) => e.key),
-      grants,
-      domains,
-      domainOf: (name) => this.store.nodes.view.get(name)?.value.failureDomain,
-      latch: this.latch(),
-    };
+    const now = this.fleets.now();
+    return isStormKnown(now) ? stormFacts(now, this.agesSeen(now)) : undefined;
   }
 
-  /** As {@link nothingToKeep}; false while any view has a gap. What {@link storm} keeps the ages of is seen all the same. */
+  /** As {@link isCalm}. What {@link storm} keeps the ages of is seen all the same. */
   nothingToKeep(): boolean {
-    const { nodes, incidents, permits } = this.store;
-    if (!nodes.view.live || !incidents.view.live || !permits.view.live) return false;
-    if (permits.view.unreadable.has(PERMITS_KEY)) return false;
-    this.keepAges();
-    return nothingToKeep({
-      permits: permits.view.get(PERMITS_KEY)?.value,
-      open: incidents.view.entries().some((e) => isOpenIncident(e.value)),
-      blindnessEnded: this.detector.blindnessEnded !== undefined,
-      silent: () => this.silent().length,
-    });
-  }
-
-  private latch(): Latch {
-    const beacon = this.detector.current;
-    const now = (name: string): VerdictKind | undefined => {
-      const node = this.store.nodes.view.get(name)?.value;
-      return node && latestVerdict(node, beacon);
-    };
-    const open = (name: string): IncidentRecord | undefined => {
-      const i = this.store.incidents.view.get(name)?.value;
-      return i !== undefined && isOpenIncident(i) ? i : undefined;
-    };
-    const commanded = this.store.incidents.view
-      .entries()
-      .filter((e) => isOpenIncident(e.value) && wasCommanded(e.value));
-    return {
-      trips: this.store.permits.view.get(PERMITS_KEY)?.value.trips ?? [],
-      state: (name) => memberState(this.store.nodes.view.get(name)?.value, open(name), now(name)),
-      sees: this.detector.settled,
-      settling: this.detector.sighted && !this.detector.settled,
-      calmMs: (trip) => this.ages.ageMs(calmKey(trip)),
-      commanded: new Set(commanded.map((e) => e.key)),
-      blindness: this.blindness(now),
-      wallNow: this.context.clock.wallMs(),
-    };
-  }
-
-  /** Once everyone is judged again: who is silent then. */
-  private blindness(now: (node: string) => VerdictKind | undefined): Latch['blindness'] {
-    const ended = this.detector.settled ? this.detector.blindnessEnded : undefined;
-    if (ended === undefined) return undefined;
-    const silent = this.store.nodes.view
-      .entries()
-      .filter((e) => isMember(e.value) && unheard.includes(now(e.key)))
-      .map((e) => e.key);
-    return { ...ended, silent };
+    const now = this.fleets.now();
+    if (isStormKnown(now)) this.keepAges(now);
+    const calm = isCalm(now);
+    if (calm) this.keepSilent(now);
+    return calm;
   }
 
   /** Permits, open incidents and storms, by this process's clock and the last checkpoint. */
-  private keepAges(): void {
-    const { store } = this;
-    const permits = store.permits.view.get(PERMITS_KEY)?.value;
-    const open = store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
-    const keys = [
-      ...store.grantedPermits.map((g) => permitKey(g.incident)),
-      ...open.map((e) => incidentKey(e.value.id)),
-      ...(permits?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
-    ];
-    this.ages.keep(keys, permits?.ages);
+  private keepAges(now: StormSight): void {
+    this.ages.keep(stormKeys(now), now.permits.get(PERMITS_KEY)?.value.ages);
   }
 
   /** Those that stand, with their figures as of now. */
   storms(): StormView[] {
+    const now = this.fleets.now();
     // Most days there is none: what the others are doing is not counted for nothing.
-    if ((this.store.permits.view.get(PERMITS_KEY)?.value.trips ?? []).length === 0) return [];
-    const s = this.storm();
-    const latch = s?.latch;
-    if (s === undefined || latch === undefined) return [];
-    return latch.trips.map((t) => viewOf(t, s, latch, this.ages.ageMs(tripKey(t))));
+    return hasStorms(now) && isStormKnown(now) ? stormViews(now, this.agesSeen(now)) : [];
   }
 
   /** As shown by status: how many are in trouble now, and how many may be. */
   brake(): { candidates: number; limit: number } {
-    const s = this.storm();
-    return s === undefined
-      ? { candidates: 0, limit: 0 }
-      : { candidates: candidates(s).size, limit: brakeLimit(s.members, s.limits) };
+    const now = this.fleets.now();
+    return brakeFigures(now, isStormKnown(now) ? this.agesSeen(now) : this.agesOf);
   }
 
   /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
   silent(): { node: NodeRecord; forMs: number }[] {
-    const beacon = this.detector.current;
-    const now = this.store.nodes.view
-      .entries()
-      .map((e) => e.value)
-      .filter((n) => isMember(n) && isSilent(latestVerdict(n, beacon)));
-    this.silentSince.keep(now.map((n) => n.name));
-    return now.map((node) => ({ node, forMs: this.silentFor(node.name) }));
+    const now = this.fleets.now();
+    this.keepSilent(now);
+    return silentIn(now).map((node) => ({ node, forMs: silentForMs(now, this.agesOf, node.name) }));
   }
 
-  /** Its incident may be older than this process's look at it. */
-  private silentFor(name: string): number {
-    const i = this.store.incidents.view.get(name)?.value;
-    const known = i !== undefined && isOpenIncident(i) ? this.ages.ageMs(incidentKey(i.id)) : 0;
-    return Math.max(this.silentSince.ageMs(name), known);
+  /** What is seen now has an age from now on. */
+  private agesSeen(now: StormSight): StormAges {
+    this.keepAges(now);
+    this.keepSilent(now);
+    return this.agesOf;
   }
 
-  /** While no detector that sees the fleet is heard no verdict counts: then it is in trouble. */
-  private isHeldAlive(name: string, i: IncidentRecord): boolean {
-    const node = this.store.nodes.view.get(name)?.value;
-    const now = node && this.detector.sighted ? latestVerdict(node, this.detector.beacon) : undefined;
-    return isHeldAlive(
-      i,
-      now,
-      this.store.grantedPermits.some((g) => g.incident === i.id),
-    );
+  private keepSilent(now: StormSight): void {
+    this.silentSince.keep(silentIn(now).map((n) => n.name));
   }
+
+  private readonly agesOf: StormAges = {
+    of: (key) => ageMs(this.ages.ageMs(key)),
+    ofSilence: (node) => ageMs(this.silentSince.ageMs(node)),
+  };
 
   private hungFor(node: NodeRecord, verdict: Verdict | undefined): number | undefined {
     const settings = this.store.settings.view.live ? this.store.clusterSettings : undefined;

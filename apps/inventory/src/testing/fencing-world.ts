@@ -69,9 +69,12 @@ export class FencingWorld {
       config: { nats: { servers: ['nats://10.9.0.1:4222'] } },
     } as unknown as ServiceContext;
     this.evidence = new PowerEvidence(this.context);
-    this.facts = new GateFactsService(this.context, store.asStore, store.detector, store.reports, this.evidence, names);
-    this.permits = new PermitService(store.asStore, this.facts);
     this.reads = new IdentityReads(this.context, store.asStore, new NodeService(store.asStore));
+    const fleets = fleetSource(store, { identity: this.reads });
+    this.facts = new GateFactsService(
+      ...([this.context, store.asStore, store.detector, store.reports, this.evidence, names, fleets] as const),
+    );
+    this.permits = new PermitService(store.asStore, this.facts);
     this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
     this.degraded = new DegradedWatch(store.asStore, store.detector);
     this.collateral = new CollateralWatch(store.asStore, store.detector, store.reports);

@@ -1,0 +1,159 @@
+import {
+  brakeLimit,
+  isOpenIncident,
+  PERMITS_KEY,
+  type IncidentRecord,
+  type NodeRecord,
+  type Permits,
+  type StormView,
+  type VerdictKind,
+} from '#contracts';
+import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
+import { calmKey, incidentKey, nothingToKeep, permitKey, tripKey } from '#domain/incident/permits.js';
+import { wasCommanded } from '#domain/incident/phases.js';
+import { candidates, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
+import { viewOf } from '#domain/incident/storm.js';
+import { isInFailureDomain, isMember } from '#domain/node/membership.js';
+import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
+import type { AgeMs } from '../../snapshot/ages.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+
+/** Silent when a blindness ends: also who cannot be judged yet. */
+const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
+
+/** What storms are seen in. */
+export type StormSight = Pick<Fleet, 'nodes' | 'incidents' | 'permits' | 'settings' | 'detector' | 'wallMs'>;
+
+/** How old it all is, by the asker's own clock and the last checkpoint: never more than it is. */
+export interface StormAges {
+  /** Of a permit, an open incident or a storm, by its key; one that was not seen is as young as can be. */
+  of(key: string): AgeMs;
+  /** Of the silence of a node, as the asker has seen it. */
+  ofSilence(node: string): AgeMs;
+}
+
+/** Without a gap, and the permits can be read. */
+export const isStormKnown = ({ nodes, incidents, permits }: StormSight): boolean =>
+  nodes.live && incidents.live && permits.live && !permits.unreadable.has(PERMITS_KEY);
+
+/** What has an age that outlives its asker: permits, open incidents and storms. */
+export const stormKeys = (f: StormSight): string[] => [
+  ...grantedIn(f).map((g) => permitKey(g.incident)),
+  ...openIn(f).map((i) => incidentKey(i.id)),
+  ...(permitsIn(f)?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
+];
+
+/** Members that are silent as of now. */
+export const silentIn = ({ nodes, detector }: StormSight): NodeRecord[] =>
+  nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current)));
+
+/** For how long it is silent: its incident may be older than the asker's look at it. */
+export const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: string): number => {
+  const i = incidents.get(node)?.value;
+  const known = i !== undefined && isOpenIncident(i) ? ages.of(incidentKey(i.id)) : 0;
+  return Math.max(ages.ofSilence(node), known);
+};
+
+/** For brake, domain, cap and flapping. Undefined: not all of it is known, which stops. */
+export function stormFacts(f: StormSight, ages: StormAges): StormFacts | undefined {
+  if (!isStormKnown(f)) return undefined;
+  const nodes = f.nodes.list.map((e) => e.value);
+  const domains: StormFacts['domains'] = {};
+  for (const n of nodes) if (isInFailureDomain(n)) (domains[n.failureDomain] ??= { members: 0 }).members++;
+  return {
+    limits: f.settings.fencing.storm,
+    members: nodes.filter(isMember).length,
+    silent: silentIn(f).map(({ name, failureDomain: domain }) => ({
+      ...{ node: name, domain },
+      forMs: silentForMs(f, ages, name),
+    })),
+    unrecovered: f.incidents.list.filter(({ key, value }) => isCounted(f, ages, key, value)).map((e) => e.key),
+    grants: grantedIn(f).map(({ incident, node }) => ({ incident, node, ageMs: ages.of(permitKey(incident)) })),
+    domains,
+    domainOf: (name) => f.nodes.get(name)?.value.failureDomain,
+    latch: latchOf(f, ages),
+  };
+}
+
+/** As {@link nothingToKeep}; false where not all of it is known. */
+export const isCalm = (f: StormSight): boolean =>
+  isStormKnown(f) &&
+  nothingToKeep({
+    permits: permitsIn(f),
+    open: openIn(f).length > 0,
+    blindnessEnded: f.detector.blindnessEnded !== undefined,
+    silent: () => silentIn(f).length,
+  });
+
+/** Some storm stands, as last seen. */
+export const hasStorms = (f: StormSight): boolean => (permitsIn(f)?.trips ?? []).length > 0;
+
+/** Those that stand, with their figures as of now. */
+export function stormViews(f: StormSight, ages: StormAges): StormView[] {
+  if (!hasStorms(f)) return [];
+  const s = stormFacts(f, ages);
+  const latch = s?.latch;
+  if (s === undefined || latch === undefined) return [];
+  return latch.trips.map((t) => viewOf(t, s, latch, ages.of(tripKey(t))));
+}
+
+/** How many are in trouble now, and how many may be. */
+export function brakeFigures(f: StormSight, ages: StormAges): { candidates: number; limit: number } {
+  const s = stormFacts(f, ages);
+  return s === undefined
+    ? { candidates: 0, limit: 0 }
+    : { candidates: candidates(s).size, limit: brakeLimit(s.members, s.limits) };
+}
+
+const permitsIn = ({ permits }: StormSight): Permits | undefined => permits.get(PERMITS_KEY)?.value;
+const grantedIn = (f: StormSight): Permits['granted'] => permitsIn(f)?.granted ?? [];
+const openIn = ({ incidents }: StormSight): IncidentRecord[] =>
+  incidents.list.map((e) => e.value).filter(isOpenIncident);
+
+const isCounted = (f: StormSight, ages: StormAges, key: string, i: IncidentRecord): boolean =>
+  isUnrecovered(i) &&
+  f.nodes.get(key)?.value.cordon === undefined &&
+  countsForNewStorm(i, ages.of(incidentKey(i.id))) &&
+  !isSeenAlive(f, key, i);
+
+/** While no detector that sees the fleet is heard no verdict counts: then it is in trouble. */
+function isSeenAlive(f: StormSight, name: string, i: IncidentRecord): boolean {
+  const node = f.nodes.get(name)?.value;
+  const now = node && f.detector.sighted ? latestVerdict(node, f.detector.beacon) : undefined;
+  return isHeldAlive(
+    i,
+    now,
+    grantedIn(f).some((g) => g.incident === i.id),
+  );
+}
+
+function latchOf(f: StormSight, ages: StormAges): Latch {
+  const { settled, sighted, current } = f.detector;
+  const now = (name: string): VerdictKind | undefined => {
+    const node = f.nodes.get(name)?.value;
+    return node && latestVerdict(node, current);
+  };
+  const open = (name: string): IncidentRecord | undefined => {
+    const i = f.incidents.get(name)?.value;
+    return i !== undefined && isOpenIncident(i) ? i : undefined;
+  };
+  const commanded = f.incidents.list.filter((e) => isOpenIncident(e.value) && wasCommanded(e.value));
+  return {
+    trips: permitsIn(f)?.trips ?? [],
+    state: (name) => memberState(f.nodes.get(name)?.value, open(name), now(name)),
+    sees: settled,
+    settling: sighted && !settled,
+    calmMs: (trip) => ages.of(calmKey(trip)),
+    commanded: new Set(commanded.map((e) => e.key)),
+    blindness: blindnessOf(f, now),
+    wallNow: f.wallMs,
+  };
+}
+
+/** Once everyone is judged again: who is silent then. */
+function blindnessOf(f: StormSight, now: (node: string) => VerdictKind | undefined): Latch['blindness'] {
+  const ended = f.detector.settled ? f.detector.blindnessEnded : undefined;
+  if (ended === undefined) return undefined;
+  const silent = f.nodes.list.filter((e) => isMember(e.value) && unheard.includes(now(e.key))).map((e) => e.key);
+  return { ...ended, silent };
+}
