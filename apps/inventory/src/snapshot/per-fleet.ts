@@ -4,8 +4,8 @@ import type { Fleet } from './fleet.js';
 export function madeOnce<K extends object, T>(make: (of: K) => T): (of: K) => T {
   const made = new WeakMap<K, { is: T }>();
   return (of) => {
-    const was = made.get(of) ?? { is: make(of) };
-    made.set(of, was);
+    let was = made.get(of);
+    if (was === undefined) made.set(of, (was = { is: make(of) }));
     return was.is;
   };
 }
