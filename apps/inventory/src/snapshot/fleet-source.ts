@@ -147,14 +147,26 @@ export class FleetSource {
   }
 }
 
-/** Made of the same records, at the same moment. */
-function isSame({ detector, workers, identity, ...rest }: Fleet, b: Fleet): boolean {
-  const isSaid = (Object.keys(detector) as (keyof DetectorNow)[]).every((k) => Object.is(detector[k], b.detector[k]));
-  const isOffered = workers?.length === b.workers?.length && (workers ?? []).every((w, i) => w === b.workers?.[i]);
+/** Made of the same records, at the same moment. Asked for each snapshot: it makes nothing, and the moment differs first. */
+function isSame(a: Fleet, b: Fleet): boolean {
+  if (a.wallMs !== b.wallMs || !isSaid(a.detector, b.detector) || !isOffered(a.workers, b.workers)) return false;
   // Most days nobody is suspect.
-  const isNobody = identity.size === 0 && b.identity.size === 0;
-  if (!isSaid || !isOffered || !isNobody) return false;
-  return (Object.keys(rest) as (keyof typeof rest)[]).every((k) => Object.is(rest[k], b[k]));
+  if (a.identity.size > 0 || b.identity.size > 0) return false;
+  for (const k in a) if (!ASKED_APART.has(k) && !Object.is(a[k as keyof Fleet], b[k as keyof Fleet])) return false;
+  return true;
+}
+
+/** Made anew for each snapshot: what is in them is compared. */
+const ASKED_APART: ReadonlySet<string> = new Set<keyof Fleet>(['detector', 'workers', 'identity']);
+
+function isSaid(a: DetectorNow, b: DetectorNow): boolean {
+  for (const k in a) if (!Object.is(a[k as keyof DetectorNow], b[k as keyof DetectorNow])) return false;
+  return true;
+}
+
+function isOffered(a: Fleet['workers'], b: Fleet['workers']): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every((w, i) => w === b[i]);
 }
 
 async function each<T>(
