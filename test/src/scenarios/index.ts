@@ -6,6 +6,7 @@ import { F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
 import { R18 } from './healthy-check.js';
 import { lostLeases } from './leases.js';
+import { O15, O16 } from './forced-maintenance.js';
 import { O14 } from './full-disk.js';
 import { oneDeath } from './one-death.js';
 import { orders } from './orders.js';
@@ -45,6 +46,8 @@ export const long: readonly Scenario[] = [
   O11,
   O9,
   O14,
+  O15,
+  O16,
   ...lostLeases,
   ...unableFencers,
   ...orders,
