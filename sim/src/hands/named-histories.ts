@@ -148,7 +148,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leader-cannot-fork': {
     shows: 'the leader cannot start a process, and a healthy fencer stands by',
-    // With a crash on top, and W anew before the power-on.
+    // With a crash on top, and the power quarantine anew before the power-on.
     bounds: { settledMs: 60_000 },
     history: quietHistory('leader-cannot-fork', NAMED_SEED + 7, {
       events: [
@@ -160,7 +160,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leader-without-driver': {
     shows: 'the leader has lost its driver, and a healthy fencer stands by',
-    // With a crash on top, and W anew before the power-on.
+    // With a crash on top, and the power quarantine anew before the power-on.
     bounds: { settledMs: 60_000 },
     history: quietHistory('leader-without-driver', NAMED_SEED + 8, {
       events: [

@@ -75,7 +75,7 @@ export const F31: Scenario = {
       `no command says that the password is wrong: ${JSON.stringify(commands.map((c) => c.result))}`,
     );
     assert.deepEqual(await powerWrites(fleet, host, death.ns), []);
-    // Its last command may still be at work at the BMC: until W has passed the devices stay as they are.
+    // Its last command may still be at work at the BMC: until the power quarantine is over the devices stay as they are.
     await fleet.until(
       'the correction to be accepted',
       async () => {

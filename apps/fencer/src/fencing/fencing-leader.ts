@@ -43,8 +43,8 @@ interface Term {
 
 /**
  * Contends for lease `fencer`, and while it is held carries every incident that waits for power: one {@link NodeFencer}
- * per node, side by side. All fencers watch the incidents, so that W is known to whoever takes over. Its own host it
- * never powers off: it leaves the lease to another for that.
+ * per node, side by side. All fencers watch the incidents, so that whoever takes over knows the power quarantines. Its
+ * own host it never powers off: it leaves the lease to another for that.
  */
 export class FencingLeader {
   private readonly active = new Map<string, NodeFencer>();

@@ -1365,7 +1365,7 @@ export const namedSchemas: Record<string, Schema> = {
         properties: { incident: { type: 'string' }, n: { type: 'number' } },
         required: ['incident', 'n'],
         description:
-          'An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so for W no read as off proves anything.',
+          'An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so for the time of the power quarantine no read as off proves anything.',
       },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
@@ -1445,7 +1445,8 @@ export const namedSchemas: Record<string, Schema> = {
           detail: { type: 'string' },
         },
         required: ['wanted', 'requestedAt'],
-        description: 'Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W.',
+        description:
+          'Power-on after recovery: wanted by the conductor, carried out by the fencing leader after the power quarantine.',
       },
       order: {
         $ref: '#/components/schemas/PowerOrder',

@@ -123,7 +123,7 @@ export class OperatorOrders {
 
   /**
    * "I verified that it is down": the proof that stands where no power device can give one. Orders that are still
-   * under way are void from this write on, and yet may land until W has passed.
+   * under way are void from this write on, and yet may be carried out until the power quarantine is over.
    */
   async confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
     const node = await this.node(q.node);

@@ -6,9 +6,10 @@ import { quarantineLeftMs, quarantineOver } from '#domain/power/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /**
- * A power command may take effect long after it was given. Until W has passed on this process's own clock since it saw
- * the command (and again since it saw its end), a node is not set up and not taken back. A process that has just
- * started has seen nothing yet, so it waits W for every node that was ever powered off by an incident it can read.
+ * A BMC may carry out a command later than it was given. A node is not set up and not taken back before its power
+ * quarantine has passed on this process's own clock, since it saw the command and again since it saw its end. A process
+ * that has just started has seen nothing yet: it waits so long for every node that an incident which it can read has
+ * powered off.
  */
 @Injectable()
 export class PowerQuarantine implements OnApplicationShutdown {

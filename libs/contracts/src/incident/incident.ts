@@ -156,7 +156,7 @@ export interface IncidentRecord {
   devicesAfter?: number;
   /**
    * An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so
-   * for W no read as off proves anything.
+   * for the time of the power quarantine no read as off proves anything.
    */
   onBefore?: { incident: string; n: number };
   proof?: OffProof;
@@ -187,7 +187,7 @@ export interface IncidentRecord {
    * long (ms, on the conductor's own clock) the host had been hung.
    */
   evidence?: { power?: 'on' | 'off' | 'unknown'; hungForMs?: number };
-  /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
+  /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after the power quarantine. */
   powerOn?: {
     wanted: boolean;
     requestedAt: number;

@@ -4,8 +4,8 @@ import type { IncidentRecord, PowerCommand } from './incident.js';
 export type PendingOn = NonNullable<IncidentRecord['onBefore']>;
 
 /**
- * The last `on` of the node that may still be carried out, W or not: nobody has read it as on since. An `on` that was
- * given twice may be carried out twice. None is pending in a record that proved it off after all.
+ * The last `on` of the node that may still be carried out, however long ago it was given: nobody has read it as on
+ * since. An `on` that was given twice may be carried out twice. None is pending in a record that proved it off after all.
  */
 export function pendingOn(i: Pick<IncidentRecord, 'id' | 'commands' | 'onBefore' | 'proof'>): PendingOn | undefined {
   const isOn = (c: PowerCommand): boolean => c.verb === 'on';

@@ -194,7 +194,7 @@ export const FencingNumbers = {
   readGapAlreadyOff: 2_000,
 } as const;
 
-/** W: after a command ended or its owner was lost, nobody powers on, releases or re-sets-up the node for this long. */
+/** Power quarantine, ms: after a command ended or its owner was lost, nobody powers on, releases or re-sets-up the node for this long. */
 export const POWER_QUARANTINE_MS = FencingNumbers.commandLimit + FencingNumbers.deviceLag;
 
 export const defaultHostGroups: HostGroup[] = [

@@ -9,7 +9,7 @@ export type IncidentDecision = { gates: GateResult[] } & (
   | { do: 'fence' }
   | { do: 'suppress'; gate: GateResult }
   | { do: 'cancel'; reason: string }
-  /** UP after a command: ends as survived once W has passed; until then nothing new is ordered. */
+  /** UP after a command: ends as survived once the power quarantine is over; until then nothing new is ordered. */
   | { do: 'await-survival'; reason: string }
   /** After a command, with a gate that stops: neither forward nor back. */
   | { do: 'hold'; reason: string }

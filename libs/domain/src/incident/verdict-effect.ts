@@ -5,7 +5,7 @@ import { isAfterOff, wasCommanded } from './phases.js';
 export type VerdictEffect =
   | { kind: 'stands' }
   | { kind: 'cancel'; reason: string }
-  /** UP after a command: the node lives although it was ordered off. W on the asker's clock comes before. */
+  /** UP after a command: the node lives although it was ordered off. Its power quarantine on the asker's clock comes before. */
   | { kind: 'survived-after-quarantine'; reason: string }
   /** Nothing about this phase rests on a verdict any more. */
   | { kind: 'irrelevant' };
@@ -22,8 +22,9 @@ const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean 
   now === 'UP' && i.wantedAt !== undefined && i.wantedAt !== 'UP' && i.wantedAt !== 'DEGRADED';
 
 /**
- * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included; a forced
- * release says that an operator wants it all the same, unless the node was silent then and is UP now. After the command only the node's life does, and only after W.
+ * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included. A forced
+ * release says that an operator wants it all the same, unless the node was silent then and is UP now. After the command
+ * only the node's life ends it, and only after the power quarantine.
  */
 export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   if (!isOpenIncident(i) || isAfterOff(i)) return { kind: 'irrelevant' };

@@ -119,7 +119,7 @@ describe('power by hand', () => {
     }
   });
 
-  it('of a node that is off is only on, and not before W has passed', () => {
+  it('of a node that is off is only on, and not before its power quarantine is over', () => {
     const incident = anIncident('n-1', { phase: 'recovered', commands: [off] });
     expect(code('on', { incident })).toBeUndefined();
     for (const action of ['off', 'cycle'] as const) expect(code(action, { incident })).toBe('INCIDENT_STATE');

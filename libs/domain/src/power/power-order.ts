@@ -29,7 +29,7 @@ export interface PowerFacts {
   hold: Hold | undefined;
   /** The last of the node, open or not. */
   incident: IncidentRecord | undefined;
-  /** Why the node must be left alone, as W has not passed on the asker's own clock. */
+  /** Why the node must be left alone, as its power quarantine has not passed on the asker's own clock. */
   quarantined: string | undefined;
   /** Assigned to it. */
   workloads: readonly string[];

@@ -7,9 +7,8 @@ import {
 } from '#contracts';
 
 /*
- * The quarantine after a power-off (W in the design): a command may be carried out so much later than it was given, so
- * for {@link POWER_QUARANTINE_MS} after the last `off` ended, or its owner was lost, nobody powers the node on, releases it or
- * sets it up anew. It is counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
+ * The power quarantine: a command may be carried out so much later than it was given. So for {@link POWER_QUARANTINE_MS}
+ * after the last `off` ended, or its owner was lost, nobody powers the node on, releases it or sets it up anew. It is counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
  */
 
 /** Commands are numbered within one incident, or within the orders to a node without one. */
@@ -20,8 +19,8 @@ export const lastOff = (log: CommandLog): PowerCommand | undefined => log.comman
 
 /**
  * The last `off` as it stands in the record, as a key for the asker's clock: an entry without an end may still be
- * carried out, since its guard ends it within the command limit of its writing, so the quarantine counts from when the entry was first
- * seen, and again from when its end was.
+ * carried out, since its guard ends it within the command limit of its writing. So the quarantine counts from when the
+ * entry was first seen, and again from when its end was.
  */
 export function offMark(i: Commanded): string {
   const off = lastOff(i);

@@ -16,7 +16,6 @@ import { powerOf } from './power-wish.js';
 import type { SwitchMemory } from './switch-step.js';
 import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
-const W = POWER_QUARANTINE_MS;
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
 const pdu: PowerDevice = { ...bmc, id: 'pdu' };
 const levels = [[bmc], [pdu]];
@@ -79,11 +78,14 @@ describe("an operator's order to switch on", () => {
     expect(decideOrder(incident(on), levels, memory({ reads: [read('off', 0)] }), 60)).toMatchObject(given('on'));
   });
 
-  it('waits for W after an off, on its own clock', () => {
+  it('waits for the power quarantine after an off, on its own clock', () => {
     const i = incident(on, { phase: 'recovered', commands: [command(1, 'off', true)] });
     const m = memory({ quietSinceMs: 500, reads: [read('off', 0)] });
-    expect(decideOrder(i, levels, m, W + 499)).toEqual({ do: 'wait', untilMs: W + 500 });
-    expect(decideOrder(i, levels, m, W + 500)).toMatchObject(given('on'));
+    expect(decideOrder(i, levels, m, POWER_QUARANTINE_MS + 499)).toEqual({
+      do: 'wait',
+      untilMs: POWER_QUARANTINE_MS + 500,
+    });
+    expect(decideOrder(i, levels, m, POWER_QUARANTINE_MS + 500)).toMatchObject(given('on'));
   });
 
   it('is over when the power reads as on after it, and given up after three tries', () => {
@@ -198,14 +200,14 @@ describe("an operator's order to switch on, by a device whose word counts", () =
   });
 
   it('undoes its own off, of a cycle or a drill, also where that has shown that it is another machine’s', () => {
-    const W_ON = W + 1_000;
+    const AFTER_QUARANTINE_MS = POWER_QUARANTINE_MS + 1_000;
     const off = command(1, 'off', true);
-    const m = memory({ identified: foreign, reads: [read('off', W_ON - 100)] });
+    const m = memory({ identified: foreign, reads: [read('off', AFTER_QUARANTINE_MS - 100)] });
     const cycled = incident(on, { phase: 'recovered', commands: [off] });
-    expect(decideOrder(cycled, levels, m, W_ON)).toMatchObject(given('on'));
+    expect(decideOrder(cycled, levels, m, AFTER_QUARANTINE_MS)).toMatchObject(given('on'));
     // Ordered since: by somebody who was to have looked.
     const later = incident({ ...on, after: 1 }, { phase: 'recovered', commands: [off] });
-    expect(decideOrder(later, levels, m, W_ON)).toMatchObject({ do: 'done', ok: false });
+    expect(decideOrder(later, levels, m, AFTER_QUARANTINE_MS)).toMatchObject({ do: 'done', ok: false });
   });
 });
 

@@ -59,21 +59,20 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
 const decidePowerOn = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
   nextPowerStep(powerOf(i), of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const levels = [[bmc], [pdu]];
-const W = POWER_QUARANTINE_MS;
 
 describe('power-on, decided', () => {
-  it('waits for W on its own clock, from when it saw the last off as it stands', () => {
-    expect(decidePowerOn(incident([off]), levels, memory({ quietSinceMs: 500 }), W + 499)).toEqual({
+  it('waits for the power quarantine on its own clock, from when it saw the last off as it stands', () => {
+    expect(decidePowerOn(incident([off]), levels, memory({ quietSinceMs: 500 }), POWER_QUARANTINE_MS + 499)).toEqual({
       do: 'wait',
-      untilMs: W + 500,
+      untilMs: POWER_QUARANTINE_MS + 500,
     });
-    expect(decidePowerOn(incident([off]), levels, memory(), W)).toMatchObject({
+    expect(decidePowerOn(incident([off]), levels, memory(), POWER_QUARANTINE_MS)).toMatchObject({
       do: 'command',
       commands: [{ device: bmc, verb: 'on' }],
     });
   });
 
-  it('W begins anew with the end of the off', () => {
+  it('begins its quarantine anew with the end of the off', () => {
     expect(offMark({ id: 'i', commands: [off] })).not.toBe(offMark({ id: 'i', commands: [{ ...off, endedAt: 5 }] }));
   });
 
@@ -81,42 +80,53 @@ describe('power-on, decided', () => {
     const idle = { do: 'idle' };
     const { proof: _p, ...unproven } = incident([off]);
     const { powerOn: _w, ...unwanted } = incident([off]);
-    expect(decidePowerOn(unproven, levels, memory(), W)).toEqual(idle);
-    expect(decidePowerOn(unwanted, levels, memory(), W)).toEqual(idle);
+    expect(decidePowerOn(unproven, levels, memory(), POWER_QUARANTINE_MS)).toEqual(idle);
+    expect(decidePowerOn(unwanted, levels, memory(), POWER_QUARANTINE_MS)).toEqual(idle);
     for (const phase of ['fenced', 'failed', 'closed'] as const)
-      expect(decidePowerOn(incident([off], phase), levels, memory(), W)).toEqual(idle);
+      expect(decidePowerOn(incident([off], phase), levels, memory(), POWER_QUARANTINE_MS)).toEqual(idle);
     const done = { ...incident([off]), powerOn: { wanted: true, requestedAt: 0, done: true } };
-    expect(decidePowerOn(done, levels, memory(), W)).toEqual(idle);
+    expect(decidePowerOn(done, levels, memory(), POWER_QUARANTINE_MS)).toEqual(idle);
   });
 
   it('switches on what was switched off, else the level that was found off', () => {
-    expect(decidePowerOn(incident([{ ...off, device: 'pdu', level: 1 }]), levels, memory(), W)).toMatchObject({
+    expect(
+      decidePowerOn(incident([{ ...off, device: 'pdu', level: 1 }]), levels, memory(), POWER_QUARANTINE_MS),
+    ).toMatchObject({
       commands: [{ device: pdu }],
     });
-    expect(decidePowerOn(incident([]), levels, memory(), W)).toMatchObject({ commands: [{ device: bmc }] });
+    expect(decidePowerOn(incident([]), levels, memory(), POWER_QUARANTINE_MS)).toMatchObject({
+      commands: [{ device: bmc }],
+    });
   });
 
   it('is done when the power reads as on; orders again what was not taken, three times at most', () => {
-    const ended = memory({ endedMs: { bmc: W }, reads: [read('on', W + 10)] });
-    expect(decidePowerOn(incident([off, on(2, true)]), levels, ended, W + 100)).toMatchObject({ do: 'done', ok: true });
-    const stillOff = memory({ endedMs: { bmc: W }, reads: [read('off', W + 10)] });
-    expect(decidePowerOn(incident([off, on(2, true)]), levels, stillOff, W + 100).do).toBe('wait');
-    expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100)).toMatchObject({
+    const ended = memory({ endedMs: { bmc: POWER_QUARANTINE_MS }, reads: [read('on', POWER_QUARANTINE_MS + 10)] });
+    expect(decidePowerOn(incident([off, on(2, true)]), levels, ended, POWER_QUARANTINE_MS + 100)).toMatchObject({
+      do: 'done',
+      ok: true,
+    });
+    const stillOff = memory({ endedMs: { bmc: POWER_QUARANTINE_MS }, reads: [read('off', POWER_QUARANTINE_MS + 10)] });
+    expect(decidePowerOn(incident([off, on(2, true)]), levels, stillOff, POWER_QUARANTINE_MS + 100).do).toBe('wait');
+    expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, POWER_QUARANTINE_MS + 100)).toMatchObject({
       do: 'command',
       commands: [{ verb: 'on' }],
     });
     const thrice = incident([off, on(2, false), on(3, false), on(4, false)]);
-    expect(decidePowerOn(thrice, levels, stillOff, W + 100)).toMatchObject({ do: 'done', ok: false });
+    expect(decidePowerOn(thrice, levels, stillOff, POWER_QUARANTINE_MS + 100)).toMatchObject({ do: 'done', ok: false });
   });
 
   it('orders nothing on while it is held, also not again, but reads what was ordered before', () => {
     const hold = 'paused';
-    expect(decidePowerOn(incident([off]), levels, memory({ hold }), W).do).toBe('wait');
-    expect(decidePowerOn(incident([off, on(2)]), levels, memory({ hold }), W)).toMatchObject({
+    expect(decidePowerOn(incident([off]), levels, memory({ hold }), POWER_QUARANTINE_MS).do).toBe('wait');
+    expect(decidePowerOn(incident([off, on(2)]), levels, memory({ hold }), POWER_QUARANTINE_MS)).toMatchObject({
       commands: [{ verb: 'status' }],
     });
-    const stillOff = memory({ hold, endedMs: { bmc: W }, reads: [read('off', W + 10)] });
-    expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100).do).toBe('wait');
+    const stillOff = memory({
+      hold,
+      endedMs: { bmc: POWER_QUARANTINE_MS },
+      reads: [read('off', POWER_QUARANTINE_MS + 10)],
+    });
+    expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, POWER_QUARANTINE_MS + 100).do).toBe('wait');
   });
 
   it('asks a device that was proven to be its own who it is, once the quarantine is over and nothing holds it', () => {
@@ -126,20 +136,36 @@ describe('power-on, decided', () => {
       powerIdentity: { bmc: { result: 'proven' as const, by: 'guid' as const, at: 1, seen, basis } },
     };
     const m = memory({ identified });
-    expect(decidePowerOn(incident([off]), levels, m, W - 1).do).toBe('wait');
-    expect(decidePowerOn(incident([off]), levels, { ...m, hold: 'paused' }, W).do).toBe('wait');
-    expect(decidePowerOn(incident([off]), levels, m, W)).toMatchObject({ commands: [{ verb: 'identify' }] });
-    const identities = [{ device: 'bmc', basis, seen, startedMs: W, endedMs: W + 100 }];
-    expect(decidePowerOn(incident([off]), levels, { ...m, identities }, W + 110)).toMatchObject({
+    expect(decidePowerOn(incident([off]), levels, m, POWER_QUARANTINE_MS - 1).do).toBe('wait');
+    expect(decidePowerOn(incident([off]), levels, { ...m, hold: 'paused' }, POWER_QUARANTINE_MS).do).toBe('wait');
+    expect(decidePowerOn(incident([off]), levels, m, POWER_QUARANTINE_MS)).toMatchObject({
+      commands: [{ verb: 'identify' }],
+    });
+    const identities = [
+      { device: 'bmc', basis, seen, startedMs: POWER_QUARANTINE_MS, endedMs: POWER_QUARANTINE_MS + 100 },
+    ];
+    expect(decidePowerOn(incident([off]), levels, { ...m, identities }, POWER_QUARANTINE_MS + 110)).toMatchObject({
       commands: [{ verb: 'on' }],
     });
     // What was ordered before is read on while it is held, and counts only by a device that has said who it is.
     const given = incident([off, on(2, true)]);
-    const held = { ...m, hold: 'paused', endedMs: { bmc: W }, reads: [read('on', W + 10)] };
-    expect(decidePowerOn(given, levels, held, W + 100)).toMatchObject({ commands: [{ verb: 'identify' }] });
-    expect(decidePowerOn(given, levels, { ...held, identities }, W + 200)).toMatchObject({ do: 'done', ok: true });
+    const held = {
+      ...m,
+      hold: 'paused',
+      endedMs: { bmc: POWER_QUARANTINE_MS },
+      reads: [read('on', POWER_QUARANTINE_MS + 10)],
+    };
+    expect(decidePowerOn(given, levels, held, POWER_QUARANTINE_MS + 100)).toMatchObject({
+      commands: [{ verb: 'identify' }],
+    });
+    expect(decidePowerOn(given, levels, { ...held, identities }, POWER_QUARANTINE_MS + 200)).toMatchObject({
+      do: 'done',
+      ok: true,
+    });
     const other = [{ ...identities[0]!, seen: { guid: '00112233445566778899aabbccddee02' } }];
-    expect(decidePowerOn(incident([off]), levels, { ...m, identities: other }, W + 110)).toMatchObject({
+    expect(
+      decidePowerOn(incident([off]), levels, { ...m, identities: other }, POWER_QUARANTINE_MS + 110),
+    ).toMatchObject({
       do: 'done',
       ok: false,
       detail: expect.stringMatching(/^IDENTITY_MISMATCH: bmc/),
@@ -147,7 +173,7 @@ describe('power-on, decided', () => {
   });
 
   it('reads first what another leader had ordered on', () => {
-    expect(decidePowerOn(incident([off, on(2)]), levels, memory(), W)).toMatchObject({
+    expect(decidePowerOn(incident([off, on(2)]), levels, memory(), POWER_QUARANTINE_MS)).toMatchObject({
       do: 'command',
       commands: [{ verb: 'status' }],
     });
