@@ -27,7 +27,7 @@ export interface Spoken {
   /** It must report nobody down: it stood still a moment ago. That it cannot send it notices with time. */
   abstains: boolean;
   /** By target: whether it had been silent where this one could send, for so long, while it ran, that it may be reported down. */
-  mayAccuse: boolean[];
+  mayReportDown: boolean[];
   /** By target: when it last answered, on whichever network. */
   answered: Float64Array;
   /** By target: networks on which too little left for it in that time to be missed. */
@@ -203,9 +203,9 @@ export class Oracle {
     const { epoch, seq, leaving } = report;
     const stoodLately = this.stoodLately(node, at);
     const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
-    const mayAccuse = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, mute, at));
+    const mayReportDown = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, mute, at));
     const unasked = this.names.map((_n, target) =>
-      mayAccuse[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
+      mayReportDown[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
     );
     // Where every send leaves, no network is out.
     const hears = (this.world.of('unsent').length === 0 ? [] : this.names).map((_n, target) =>
@@ -213,7 +213,19 @@ export class Oracle {
     );
     const left = leaving !== undefined;
     const answered = Float64Array.from(this.answeredAt[node] as Float64Array);
-    return { node, epoch, seq, at, leaving: left, abstains: stoodLately, mayAccuse, answered, unasked, mute, hears };
+    return {
+      node,
+      epoch,
+      seq,
+      at,
+      leaving: left,
+      abstains: stoodLately,
+      mayReportDown,
+      answered,
+      unasked,
+      mute,
+      hears,
+    };
   }
 
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
@@ -397,7 +409,7 @@ export class Oracle {
     const answered = spoken.answered[target] as number;
     const least = silenceTimeout(this.numbersOf(spoken.node, spoken.at)) - this.slack(spoken.node, answered, spoken.at);
     return (
-      spoken.mayAccuse[target] === true &&
+      spoken.mayReportDown[target] === true &&
       at - answered >= least &&
       unasked.length < this.h.networks.length &&
       unasked.every((network) => out.includes(network) && spoken.mute.includes(network))

@@ -4,7 +4,7 @@ import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
-import { IncidentTeller } from './incidents/incident-teller.js';
+import { IncidentEvents } from './incidents/incident-events.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
@@ -68,7 +68,7 @@ export const tasks: readonly TaskRow[] = [
   planned('detection-alarms', alarmsOfDetection, 'warning'),
   planned('dead-work', deadWork, 'warning'),
   row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
-  row('incident-events', IncidentTeller, 'warning'),
+  row('incident-events', IncidentEvents, 'warning'),
   planned('job-settlement', jobSettlement, 'critical'),
   planned('job-retention', jobRetention, 'warning'),
   planned('check-alarms', checkAlarms, 'warning'),

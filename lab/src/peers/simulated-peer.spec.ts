@@ -137,7 +137,7 @@ describe('a simulated peer', () => {
     expect(new World().run(3000).said.at(-1)?.report).not.toHaveProperty('workloads');
   });
 
-  it('accuses nobody of what was not sent while its process stood still, and abstains for a while', () => {
+  it('reports nobody down for what was not sent while its process stood still, and abstains for a while', () => {
     const w = new World().run(3000);
     w.kill('2');
     w.now += 10_000;

@@ -124,7 +124,7 @@ export class SimulatedPeer {
     this.accept(this.list, now);
   }
 
-  /** The process stood still: nobody is accused of what was not sent, and this peer abstains for a while. */
+  /** The process stood still: nobody is reported down for what was not sent, and this peer abstains for a while. */
   stoodStill(gap: number, now: number): void {
     this.links.stoodStill(gap, now);
     this.schedule.skipTo(now);

@@ -47,7 +47,7 @@ type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
 
 export interface FleetOracleParts extends HandsOracleParts {
   hosts: ReadonlyMap<string, PlayedHost>;
-  /** So many may be in trouble at once. */
+  /** So many may be unhealthy at once. */
   brake: number;
   /** The monitor sees too few to judge anybody: in words. */
   blind: () => string | undefined;

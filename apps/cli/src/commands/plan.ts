@@ -37,7 +37,7 @@ const next = (i: PlanItem): string => (i.does === 'waits' ? `waits: ${i.next}` :
 
 const why = (i: PlanItem): string => [...(i.figures ?? []).map(figure), i.reason].join(' ');
 
-/** `[3 nodes in trouble, limit 2]`, `[held as hung: 4 s of 10 s]` */
+/** `[3 unhealthy nodes, limit 2]`, `[held as hung: 4 s of 10 s]` */
 function figure({ of, count, limit }: PlanFigure): string {
   if (!of.startsWith('ms ')) return `[${count} ${of}, limit ${limit}]`;
   return `[${of.slice('ms '.length)}: ${shortAge(count)} of ${shortAge(limit)}]`;

@@ -101,7 +101,7 @@ describe('node why', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('calls an observer that accuses one that reports the node down', async () => {
+  it('names the stance `accuses` as one that reports the node down', async () => {
     const [first] = evidence.observers;
     sut.on('GET /v1/nodes/a-1/evidence', { ...evidence, observers: [{ ...first, stance: 'accuses' }] });
     const { stdout } = await sut.call(['node', 'why', 'a-1']);

@@ -279,8 +279,8 @@ describe('what is printed', () => {
   it('puts an event on one line, whatever is in it', () => {
     const line = (kind: string, data: unknown): string =>
       eventLine({ seq: 1, kind, key: 'a-1', at: 0, source: 's', data }, pipe);
-    expect(line('verdict', { verdict: 'DOWN', networks: [], reason: '4 of 4\naccuse' })).toBe(
-      '1970-01-01T00:00:00.000Z verdict a-1: DOWN: 4 of 4 accuse',
+    expect(line('verdict', { verdict: 'DOWN', networks: [], reason: '4 of 4\nreport it down' })).toBe(
+      '1970-01-01T00:00:00.000Z verdict a-1: DOWN: 4 of 4 report it down',
     );
     expect(line('node-status', { prev: 'Unallocated', status: 'Provisioning' })).toContain(
       'Unallocated → Provisioning',

@@ -180,7 +180,7 @@ export class NodeFencer {
     const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() });
     const write = (record: IncidentRecord): Promise<number> =>
       bus.bucket<IncidentRecord>('incidents').update(this.node, record, entry.revision);
-    const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
+    const recorded = (by: Author): IncidentRecord => withReads(i, this.unrecordedReads(), by);
 
     const now = this.clock.monotonicMs();
     const memory = this.memory(i, wish, entry.revision, node);
@@ -201,21 +201,21 @@ export class NodeFencer {
         break;
       case 'fenced': {
         const by = author();
-        await write(withProof(toPhase(told(by), 'fenced', step.detail, by), step.proof, by.at));
+        await write(withProof(toPhase(recorded(by), 'fenced', step.detail, by), step.proof, by.at));
         bus.log.debug({ node: this.node, incident: i.id, token: by.token, proof: step.proof.kind }, 'fenced');
         return false;
       }
       case 'failed': {
         const by = author();
         const { lacking } = step;
-        const failed = { ...toPhase(told(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs };
+        const failed = { ...toPhase(recorded(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs };
         await write({ ...failed, ...(lacking.length > 0 && { lacking }) });
         bus.log.debug({ node: this.node, incident: i.id, detail: step.detail }, 'fencing failed');
         return false;
       }
       case 'next-level': {
         const by = author();
-        await write(toLevel(told(by), step.level, step.detail, by));
+        await write(toLevel(recorded(by), step.level, step.detail, by));
         this.attempt.told = this.attempt.reads.length;
         bus.log.debug({ node: this.node, incident: i.id, detail: step.detail }, 'next fencing level');
         break;
@@ -227,7 +227,7 @@ export class NodeFencer {
           wish.orderer === 'operator'
             ? { order: { ...wish.order, ...outcome } }
             : { powerOn: { wanted: true, requestedAt: by.at, ...i.powerOn, ...outcome } };
-        await write({ ...told(by), ...dealtWith, epoch: by.token, updatedAt: by.at });
+        await write({ ...recorded(by), ...dealtWith, epoch: by.token, updatedAt: by.at });
         bus.log.info({ node: this.node, incident: i.id, ok: step.ok }, step.detail);
         return false;
       }
@@ -280,7 +280,7 @@ export class NodeFencer {
     };
   }
 
-  private untold(): PowerRead[] {
+  private unrecordedReads(): PowerRead[] {
     return this.attempt.reads.slice(this.attempt.told);
   }
 
@@ -446,7 +446,7 @@ export class NodeFencer {
     // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
     const limitNs = this.limitNs(c);
     const reads = attempt.reads.length;
-    const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.untold(), by);
+    const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.unrecordedReads(), by);
     await incidents.update(this.node, intent.record, revision);
     attempt.told = reads;
     const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };

@@ -2429,7 +2429,7 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'A number that a decision rests on, and how much of it there may be.',
     type: 'object',
     properties: {
-      of: { type: 'string', description: 'What is counted: `nodes in trouble`, `ms held as hung`.' },
+      of: { type: 'string', description: 'What is counted: `unhealthy nodes`, `ms held as hung`.' },
       count: { type: 'number' },
       limit: { type: 'number' },
     },

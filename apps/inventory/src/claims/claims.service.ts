@@ -17,7 +17,7 @@ import {
   type Reservations,
 } from '#contracts';
 import type { Entry } from '#bus';
-import { onlyLooks } from '../nodes/in-service.js';
+import { isOnlyPeriodicCheck } from '../nodes/in-service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import type { AdmissionRound } from '../operations/admission-round.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -152,7 +152,7 @@ export class ClaimsService {
       const seen: Entry<NodeRecord> = { key: name, value: node, revision: 0 };
       if (!fits(this.service.view(seen))) continue;
       const hold = now.held[name];
-      const reasons = this.reasons(node, hold !== undefined && !onlyLooks(hold));
+      const reasons = this.reasons(node, hold !== undefined && !isOnlyPeriodicCheck(hold));
       candidates.push({ name, failureDomain: node.failureDomain, reasons });
     }
     return candidates;

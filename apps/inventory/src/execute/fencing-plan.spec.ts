@@ -69,7 +69,7 @@ describe('a dead node', () => {
     expect(phases()).toEqual({ 'n-1': 'fencing' });
   });
 
-  it('is not accused before it is known whose its power device is', async () => {
+  it('gets no incident before it is known whose its power device is', async () => {
     const { w, beat, round, phases } = world();
     w.verdicts.set('n-1', aVerdict('n-1', { seq: 1_000 }));
     beat(100);

@@ -20,7 +20,7 @@ import type {
   DeleteJob,
   Intent,
   KeepVerdicts,
-  TellDriver,
+  PublishDriver,
   Moment,
   NodeFirst,
   OpenIncident,
@@ -132,7 +132,7 @@ export class IntentWriter {
       case 'keep-verdicts':
         return this.keepVerdicts(i, c);
       case 'tell-driver':
-        return this.tellDriver(i);
+        return this.publishDriver(i);
       case 'fetch-verdict':
         return this.fetchVerdict(i.node);
     }
@@ -260,7 +260,7 @@ export class IntentWriter {
     return true;
   }
 
-  private async tellDriver({ event, count }: TellDriver): Promise<boolean> {
+  private async publishDriver({ event, count }: PublishDriver): Promise<boolean> {
     const key = event.driver.replaceAll(':', '_');
     const id = `driver.${key}.${count}.${event.offered ? 'on' : 'off'}`;
     if (this.toldOfDriver.get(key) === id) return false;

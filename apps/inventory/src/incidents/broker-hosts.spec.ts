@@ -24,8 +24,8 @@ const from = (o: Partial<BrokerSources> = {}): BrokerSources => ({
   addressesOf: (name) => dns[name],
   ...o,
 });
-const majority = (s: BrokerSources, inTrouble = [n1]): boolean =>
-  brokerMajority(brokerHosts(s, n1, inTrouble, fleet)).pass;
+const majority = (s: BrokerSources, unhealthy = [n1]): boolean =>
+  brokerMajority(brokerHosts(s, n1, unhealthy, fleet)).pass;
 
 describe('the servers of the bus', () => {
   it('are one each, by whatever name and over however many networks they are known', () => {

@@ -19,13 +19,13 @@ export interface BrokerSources {
 }
 
 /**
- * Which servers of the bus run on this node, and which on nodes that are in trouble now. One server may be known by
+ * Which servers of the bus run on this node, and which on nodes that are unhealthy now. One server may be known by
  * several addresses and by a name: what is on the same node is one server, and the two sources are never added up.
  */
 export function brokerHosts(
   from: BrokerSources,
   node: NodeRecord,
-  inTrouble: readonly NodeRecord[],
+  unhealthy: readonly NodeRecord[],
   fleet: readonly NodeRecord[],
 ): BrokerHosts {
   const known = new Map<string, string>();
@@ -43,7 +43,7 @@ export function brokerHosts(
     servers,
     total: Math.max(servers.length, configured.length),
     onThisNode: servers.filter((s) => s === node.name),
-    doubtful: [...new Set(inTrouble.map((n) => n.name).filter((name) => servers.includes(name)))],
+    doubtful: [...new Set(unhealthy.map((n) => n.name).filter((name) => servers.includes(name)))],
     unresolved: servers.length > 1 ? servers.filter(isOpaque) : [],
   };
 }

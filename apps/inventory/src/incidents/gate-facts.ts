@@ -159,7 +159,7 @@ export class GateFactsService implements OnModuleInit {
     return hasStorms(now) && isStormKnown(now) ? stormViews(now, this.agesSeen(now)) : [];
   }
 
-  /** As shown by status: how many are in trouble now, and how many may be. */
+  /** As shown by status: how many nodes are unhealthy now, and how many may be. */
   brake(): { candidates: number; limit: number } {
     const now = this.fleets.now();
     return brakeFigures(now, isStormKnown(now) ? this.agesSeen(now) : this.agesOf);

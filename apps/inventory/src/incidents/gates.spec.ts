@@ -123,7 +123,7 @@ describe('the gates', () => {
       { ...seen({ ssh: 'accepted' }), hungForMs: 60_000, settings: enforced({ hung: 'alarm' }) },
     ],
     [
-      'three nodes in trouble of five',
+      'three unhealthy nodes of five',
       'BRAKE',
       { storm: calm({ silent: ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: n, forMs: 0 })) }) },
     ],

@@ -7,7 +7,7 @@ import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
 import { IncidentService } from './incident.service.js';
-import { IncidentTeller } from './incident-teller.js';
+import { IncidentEvents } from './incident-events.js';
 import { IncidentsController } from './incidents.controller.js';
 import { Investigator } from './investigator.js';
 import { OperatorOrders } from './operator-orders.service.js';
@@ -28,7 +28,7 @@ import { StormsService } from './storms.service.js';
     GateFactsService,
     IncidentAlarmsReconciler,
     IncidentService,
-    IncidentTeller,
+    IncidentEvents,
     Investigator,
     OperatorOrders,
     PermitService,

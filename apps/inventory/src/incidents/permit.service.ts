@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
-import { decidePermit, keepPermits, type PermitDecision, type PermitsLook } from '#domain/incident/permits.js';
+import { decidePermit, keepPermits, type PermitDecision, type PermitsFacts } from '#domain/incident/permits.js';
 
 /** Writes permits and storms: both are decided inside one compare-and-set, over the record as it is then. */
 @Injectable()
@@ -76,7 +76,7 @@ export class PermitService {
     return this.store.grantedPermits.some((g) => g.incident === incident);
   }
 
-  private look(): PermitsLook | undefined {
+  private look(): PermitsFacts | undefined {
     const storm = this.facts.storm();
     if (storm === undefined) return undefined;
     const open = this.store.incidents.view

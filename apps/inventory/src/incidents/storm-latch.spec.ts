@@ -4,7 +4,7 @@ import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
 
-/** A running inventory on a real server; the spec plays agents, detector and workers. Of five nodes two may be in trouble. */
+/** A running inventory on a real server; the spec plays agents, detector and workers. Of five nodes two may be unhealthy. */
 describe('what counts as a storm', () => {
   let served: ServedFleet;
   let fleet: FakeFleet;

@@ -4,7 +4,7 @@ import { brakeLimit, defaultStorm, type Permits } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aNode } from '../testing/records.js';
 import { CheckpointedAges } from '../ages/checkpointed-ages.js';
-import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsLook } from '#domain/incident/permits.js';
+import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsFacts } from '#domain/incident/permits.js';
 import { isMostOfDomain, StormNumbers, type MemberState } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';
 
@@ -82,7 +82,7 @@ class Fleet {
     if (trip === undefined || storm.latch === undefined) throw new Error('no storm stands');
     return viewOf(trip, { ...storm, grants: [] }, storm.latch, this.ages.ageMs(tripKey(trip)));
   }
-  look(): PermitsLook {
+  look(): PermitsFacts {
     const nodes = this.names(1, this.size).filter((n) => !this.gone.has(n));
     const domains: Record<string, { members: number }> = {};
     for (const n of nodes) (domains[this.domainOf(n)] ??= { members: 0 }).members++;

@@ -19,7 +19,7 @@ import { IncidentService } from './incident.service.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { PermitService } from './permit.service.js';
 
-/** Gates that ask how many others are in trouble: a release of a storm is past all of them. */
+/** Gates that ask how many others are unhealthy: a release of a storm is past all of them. */
 const ofStorm: readonly GateCode[] = ['BRAKE', 'DOMAIN', 'CAP'];
 
 /** Storms as an operator sees and judges them: all members at once, or those that are named. */

@@ -37,10 +37,10 @@ export function checkVerdict(node: Checked, result: Told, at: number): CheckVerd
       outcome: 'unknown',
       why: unknown.map((f) => `${f.service} could not be checked${f.why && ` (${f.why})`}`).join(', '),
     };
-  const untold = (node.provisioned?.services ?? []).filter((s) => !check.findings.some((f) => f.service === s));
+  const unreported = (node.provisioned?.services ?? []).filter((s) => !check.findings.some((f) => f.service === s));
   if (check.findings.length === 0) return { outcome: 'unknown', why: 'it told of no service at all' };
-  if (untold.length > 0)
-    return { outcome: 'unknown', why: `it did not tell of ${untold.join(', ')}, which was set up there` };
+  if (unreported.length > 0)
+    return { outcome: 'unknown', why: `it did not tell of ${unreported.join(', ')}, which was set up there` };
   if (node.provisioned && node.provisioned.checksum !== check.checksum && !wanted.configuration)
     return {
       outcome: 'drift',
@@ -59,6 +59,6 @@ function onlyThese(node: Checked, check: CheckResult, wanted: Wanted): Pick<Chec
   const { findings, alone = [], checksum } = check;
   const bad = findings.filter((f) => f.result !== 'ok' && !wanted.covers(f)).map((f) => f.service);
   const isKnown = node.provisioned?.checksum === checksum && findings.every((f) => f.result !== 'unknown');
-  const untold = (node.provisioned?.services ?? []).some((s) => !findings.some((f) => f.service === s));
-  return isKnown && !untold && bad.every((s) => alone.includes(s)) ? { only: bad } : {};
+  const unreported = (node.provisioned?.services ?? []).some((s) => !findings.some((f) => f.service === s));
+  return isKnown && !unreported && bad.every((s) => alone.includes(s)) ? { only: bad } : {};
 }

@@ -32,7 +32,7 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   if (f.avoided !== undefined) out('DEGRADED', f.avoided);
   if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
   if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined));
-  if (f.hold && !onlyLooks(f.hold))
+  if (f.hold && !isOnlyPeriodicCheck(f.hold))
     out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);
   if (!f.provisionable) out('NO_PROVISION_WORKER', `no live provisioner offers driver ${n.provisionDriver}`);
   for (const driver of f.missingPowerDrivers) out('NO_POWER_WORKER', `no live fencer offers driver ${driver}`);
@@ -42,7 +42,8 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
 }
 
 /** A periodic check changes nothing of what serves: the node is in service while it runs, unless a claim holds it as well. */
-export const onlyLooks = (h: Hold): boolean => h.periodic === true && h.claim === undefined && h.edit === undefined;
+export const isOnlyPeriodicCheck = (h: Hold): boolean =>
+  h.periodic === true && h.claim === undefined && h.edit === undefined;
 
 function pendingText(p: NonNullable<NodeRecord['pendingReturn']>, isCordoned: boolean): string {
   if (p.held !== undefined) return `it returned (${p.reason}) and waits for an operator: ${p.held}`;

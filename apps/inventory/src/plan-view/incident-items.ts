@@ -12,7 +12,7 @@ const passes: Readonly<Record<GateCode, string>> = {
   NOT_FENCEABLE: 'the node may be fenced again, or the incident is released',
   ALREADY_OPEN: 'the other incident is over',
   LIFE_SIGN: 'nothing speaks for its life any more',
-  BRAKE: 'fewer nodes are in trouble and no storm holds it, or it is released',
+  BRAKE: 'fewer nodes are unhealthy and no storm holds it, or it is released',
   DOMAIN: 'its failure domain is back, or it is released',
   CAP: 'the oldest permit is 10 min old, or it is released',
   QUORUM: 'more servers of the bus answer',

@@ -119,7 +119,7 @@ export function checkItems({ checks }: PlanFacts): PlanItem[] {
   return [
     ...checks.off.flatMap((j) =>
       j.nodes.map((node) =>
-        item(node, `calls ${j.id} off`, 'Somebody is in trouble, or it does not serve any more: no look holds it.'),
+        item(node, `calls ${j.id} off`, 'A node is unhealthy, or it does not serve any more: no look holds it.'),
       ),
     ),
     ...checks.begin.map((node) => item(node, 'checks it', 'Its periodic check is due.')),

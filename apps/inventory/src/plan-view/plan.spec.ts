@@ -43,7 +43,7 @@ describe('what the conductor would do next', () => {
     await fleet.dieTogether('n-1', 'n-2', 'n-3');
     const held = await item('n-1 held', (i) => i.gate === 'BRAKE', 'n-1');
     expect(held).toMatchObject({ does: 'waits', next: 'holds it at gate BRAKE' });
-    expect(held.figures).toEqual([{ of: 'nodes in trouble', count: 3, limit: 2 }]);
+    expect(held.figures).toEqual([{ of: 'unhealthy nodes', count: 3, limit: 2 }]);
     const storm = await item('the storm', (i) => i.about === 'storm');
     expect(storm).toMatchObject({
       nodes: ['n-1', 'n-2', 'n-3'],

@@ -119,7 +119,7 @@ export interface OpenIncident extends Intended {
 
 /**
  * Brake, domain, cap and flapping are answered over all permits, and the incident's own is written with that answer. It
- * is asked for anew in each try, by how many are in trouble then.
+ * is asked for anew in each try, by how many nodes are unhealthy then.
  */
 export interface TakePermit extends Intended {
   readonly do: 'take-permit';
@@ -275,7 +275,7 @@ export interface FetchVerdict extends Intended {
 }
 
 /** The event that nobody offers a driver any more, or that somebody does again: told once by each process. */
-export interface TellDriver extends Intended {
+export interface PublishDriver extends Intended {
   readonly do: 'tell-driver';
   readonly event: EventMap['driver'];
   /** Of its alarm: so often it was lost so far. */
@@ -304,5 +304,5 @@ export type Intent =
   | RaiseAlarm
   | ClearAlarm
   | KeepVerdicts
-  | TellDriver
+  | PublishDriver
   | FetchVerdict;

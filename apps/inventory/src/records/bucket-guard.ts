@@ -18,7 +18,7 @@ import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { controlHost, hostSubject, isOfHost } from './host-alarms.js';
 import { brokenAlarm, type CertificateOwner, expiryAlarms, plainAlarms, whyBroken } from './nats-tls.js';
-import { diskToTell } from './store-disks.js';
+import { diskToRecord } from './store-disks.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
 import { decideLoaded } from './store-loaded.js';
@@ -139,7 +139,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     if (this.host === undefined) return;
     const { bucket, view } = settingsOf<StoreDiskRecord>(this.store);
     const key = `${STORE_DISK_PREFIX}${this.host}`;
-    const told = diskToTell(view.get(key)?.value, disk, this.context.clock.wallMs());
+    const told = diskToRecord(view.get(key)?.value, disk, this.context.clock.wallMs());
     if (told !== undefined) await bucket.mutate(key, () => told, { overUnreadable: true });
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diskToTell, everyDisk } from './store-disks.js';
+import { diskToRecord, everyDisk } from './store-disks.js';
 
 const disk = { path: '/srv', totalBytes: 1_000_000, freeBytes: 500_000 };
 const MIN_MS = 60_000;
@@ -7,13 +7,13 @@ const MIN_MS = 60_000;
 describe('the disk that a control host tells the others of', () => {
   it('is told once, when it changes, and every five minutes', () => {
     const stands = { ...disk, at: 0 };
-    expect(diskToTell(undefined, disk, 7)).toEqual({ ...disk, at: 7 });
-    expect(diskToTell(stands, { ...disk, freeBytes: 495_000 }, MIN_MS)).toBeUndefined();
-    expect(diskToTell(stands, { ...disk, freeBytes: 480_000 }, MIN_MS)?.freeBytes).toBe(480_000);
-    expect(diskToTell(stands, { ...disk, totalBytes: 2_000_000 }, MIN_MS)?.totalBytes).toBe(2_000_000);
-    expect(diskToTell(stands, disk, 5 * MIN_MS)?.at).toBe(5 * MIN_MS);
+    expect(diskToRecord(undefined, disk, 7)).toEqual({ ...disk, at: 7 });
+    expect(diskToRecord(stands, { ...disk, freeBytes: 495_000 }, MIN_MS)).toBeUndefined();
+    expect(diskToRecord(stands, { ...disk, freeBytes: 480_000 }, MIN_MS)?.freeBytes).toBe(480_000);
+    expect(diskToRecord(stands, { ...disk, totalBytes: 2_000_000 }, MIN_MS)?.totalBytes).toBe(2_000_000);
+    expect(diskToRecord(stands, disk, 5 * MIN_MS)?.at).toBe(5 * MIN_MS);
     // A clock that was set back: else nothing would be told for as long.
-    expect(diskToTell({ ...disk, at: 60 * MIN_MS }, disk, MIN_MS)?.at).toBe(MIN_MS);
+    expect(diskToRecord({ ...disk, at: 60 * MIN_MS }, disk, MIN_MS)?.at).toBe(MIN_MS);
   });
 
   it('stands beside those of the others, with how old their word is; its own is that of now', () => {

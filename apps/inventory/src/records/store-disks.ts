@@ -7,7 +7,7 @@ const TELL_EVERY_MS = 5 * 60_000;
 const CHANGE = 0.01;
 
 /** What is to stand in the store of this host's disk, for the inventories of the others; undefined: what stands will do. */
-export function diskToTell(
+export function diskToRecord(
   stands: StoreDiskRecord | undefined,
   { path, totalBytes, freeBytes }: Disk,
   wallMs: number,

@@ -120,7 +120,7 @@ describe('inventory, from a death to the node back', () => {
     return Object.keys(workloads).filter((w) => workloads[w]?.started);
   };
 
-  it('does not accuse a node that it powered on before the grace for its boot is over', async () => {
+  it('opens no incident of a node that it powered on before the grace for its boot is over', async () => {
     const leaveGrace = 4_000;
     await fleet.bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, (s) => s && { ...s.value, leaveGrace });
     const at = Date.now();
@@ -146,11 +146,11 @@ describe('inventory, from a death to the node back', () => {
     await fleet.bus.bucket<IncidentRecord>('incidents').mutate('n-1', () => switched);
     await fleet.die('n-1');
     await until(async () => (await node('n-1')).verdict?.verdict === 'DOWN', 'n-1 noted as down');
-    const accused = await until(async () => {
+    const opened = await until(async () => {
       const i = await record<IncidentRecord>('incidents', 'n-1');
       return i?.id !== 'before' && i;
     }, 'an incident of n-1');
-    expect(accused.phase).not.toBe('closed');
+    expect(opened.phase).not.toBe('closed');
     expect(performance.now() - began).toBeGreaterThanOrEqual(leaveGrace);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AlarmRecord, JobRecord, NodeRecord } from '#contracts';
-import { LATE_LOOK_MS } from '#domain/workload/start-decision.js';
+import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
@@ -21,7 +21,7 @@ describe('while a node is mute, and others hear it', () => {
       .bucket<NodeRecord>('nodes')
       .mutate('n-3', (c) => c && { ...c.value, vars: { recovery_reserve: true } });
     // Of what may have come to it before this process began to look, nothing is known; nor before its next report came.
-    await new Promise<void>((resolve) => void fleet.bus.clock.after(LATE_LOOK_MS + REPORTED_MS, resolve));
+    await new Promise<void>((resolve) => void fleet.bus.clock.after(LATE_LIST_MS + REPORTED_MS, resolve));
   });
 
   afterEach(() => served.stop());

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Report } from '#contracts';
-import { LATE_LOOK_MS } from '#domain/workload/start-decision.js';
+import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -70,7 +70,7 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
 
   /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
   private lookedAt(node: string): number {
-    return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LOOK_MS;
+    return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LIST_MS;
   }
 
   private mustAnswer(): string[] {

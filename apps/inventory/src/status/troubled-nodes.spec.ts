@@ -13,7 +13,7 @@ const node = (name: string, verdict: VerdictKind, more: Partial<NodeRecord> = {}
 const sut = (nodes: NodeRecord[], beacon?: Beacon, busy = false): [string, string][] =>
   troubledNodes(nodes, beacon, () => busy).map((t) => [t.node, t.verdict]);
 
-describe('nodes in trouble', () => {
+describe('unhealthy nodes', () => {
   it('are those that are DEGRADED, SUSPECT or DOWN by their records, and no others', () => {
     const all = (['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const).map((v) => node(v, v));
     expect(troubledNodes(all, undefined, () => false)).toEqual([

@@ -107,12 +107,12 @@ function resultOf(step: Step, node: Seen, end: RunEnd, expected: readonly string
   };
   const recapOk = node.recap !== undefined && node.recap.failures === 0 && node.recap.unreachable === 0;
   if (!recapOk || end.ended !== undefined) return { ok: false, ...base, ...whyNot(node, end) };
-  const untold = expected.filter((s) => {
+  const unreported = expected.filter((s) => {
     const found = node.findings.get(s);
     return found === undefined || (found.result !== 'unknown' && !node.effective.has(s));
   });
-  if ((step === 'check' || step === 'site') && untold.length > 0)
-    return { ok: false, ...base, message: `nothing was told of ${untold.join(', ')}: ${UNTOLD}` };
+  if ((step === 'check' || step === 'site') && unreported.length > 0)
+    return { ok: false, ...base, message: `nothing was told of ${unreported.join(', ')}: ${UNTOLD}` };
   const checksum = wholeChecksum(node);
   if (step === 'check') {
     if (checksum === undefined)

@@ -1,5 +1,5 @@
 /**
- * What made a storm. `brake`: more nodes in trouble at once than may be. `domain`: most of a failure domain fell together.
+ * What made a storm. `brake`: more unhealthy nodes at once than may be. `domain`: most of a failure domain fell together.
  * `blindness`: the detector could judge nobody since too many reports were missing, and these were silent when it could again.
  */
 export const StormCauses = ['brake', 'domain', 'blindness'] as const;

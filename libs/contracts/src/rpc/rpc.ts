@@ -180,7 +180,7 @@ export type PlanSubject = 'incident' | 'power' | 'storm' | 'workload' | 'drain' 
 
 /** A number that a decision rests on, and how much of it there may be. */
 export interface PlanFigure {
-  /** What is counted: `nodes in trouble`, `ms held as hung`. */
+  /** What is counted: `unhealthy nodes`, `ms held as hung`. */
   of: string;
   count: number;
   limit: number;

@@ -102,7 +102,7 @@ export interface StormLimits {
 
 export const defaultStorm: StormLimits = { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 };
 
-/** At most so many nodes in trouble at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
+/** At most so many unhealthy nodes at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
 export const brakeLimit = (members: number, l: StormLimits): number =>
   Math.max(l.brakeAtLeast, Math.floor(l.brakeShare * members));
 

@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import { unfenceable, whyNotFenced, type FenceabilityFacts } from '../node/to-be-fenced.js';
 import { brokerMajority, type BrokerHosts } from './broker-majority.js';
-import { lifeSigns, looksIn, type HostLife } from './life-signs.js';
+import { lifeSigns, observationsIn, type HostLife } from './life-signs.js';
 import { askStorm } from './storm.js';
 import { stormFigures, StormNumbers, type StormCount, type StormFacts, type StormGate } from './storm-counts.js';
 
@@ -111,7 +111,7 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
     return { kind: 'heard', detail: `${hears.slice(0, 5).join(', ')} still hear${hears.length === 1 ? 's' : ''} it.` };
   const waived = isLifeSignWaived(f.node, settings.hostGroups);
   const { left } = v.evidence;
-  const { state, detail } = lifeSigns({ ...looksIn(v.evidence), waived, ...(left && { left }) });
+  const { state, detail } = lifeSigns({ ...observationsIn(v.evidence), waived, ...(left && { left }) });
   return { kind: state, detail };
 }
 
@@ -120,7 +120,7 @@ const hungFigures = (f: Pick<GateFacts, 'hungForMs'>): StormCount => ({ count: f
 
 /** What a gate that stops counts, and how much of it may be. */
 export interface GateCount extends StormCount {
-  of: 'nodes in trouble' | 'nodes of its failure domain' | 'permits' | 'permits for the node' | 'ms held as hung';
+  of: 'unhealthy nodes' | 'nodes of its failure domain' | 'permits' | 'permits for the node' | 'ms held as hung';
 }
 
 /** The figures of a gate as of now; undefined: it does not count anything, or cannot. */
@@ -133,7 +133,7 @@ export function gateCount(gate: GateCode, f: GateFacts): GateCount | undefined {
 }
 
 const countedBy: Partial<Record<GateCode, GateCount['of']>> = {
-  BRAKE: 'nodes in trouble',
+  BRAKE: 'unhealthy nodes',
   DOMAIN: 'nodes of its failure domain',
   CAP: 'permits',
   FLAPPING: 'permits for the node',

@@ -107,7 +107,7 @@ const silent = (observations: readonly LifeObservation[]): string =>
   observations.map((l) => `${l.spoke.map((c) => words[c]).join(', ')} to ${l.by}`).join('; ');
 
 /** The monitor's own look and those of whom it asked. One by a detector that did not look at channels is none. */
-export function looksIn({
+export function observationsIn({
   ownProbe,
   lifeLooks = [],
 }: Pick<VerdictEvidence, 'ownProbe' | 'lifeLooks'>): Pick<LifeFacts, 'own' | 'asked'> {
@@ -119,7 +119,7 @@ export function shownLife(v: Pick<Verdict, 'evidence'> | undefined): HostLife['s
   if (v === undefined) return 'unknown';
   const { observers, ownProbe, left } = v.evidence;
   if (observers.some((o) => o.stance === 'hears') || (ownProbe?.echo ?? []).length > 0) return 'heard';
-  return lifeSigns({ ...looksIn(v.evidence), waived: false, ...(left && { left }) }).state;
+  return lifeSigns({ ...observationsIn(v.evidence), waived: false, ...(left && { left }) }).state;
 }
 
 const isWhole = (p: OwnProbe | undefined): p is OwnProbe & LifeObservation =>

@@ -13,7 +13,7 @@ export const calmKey = (t: Pick<StormTrip, 'id' | 'members'>): string =>
   `calm/${t.id}/${Object.values(t.members).filter((m) => m.returned === true).length}`;
 
 /** What a decider knows beside the record itself, which is read inside the compare-and-set. */
-export interface PermitsLook {
+export interface PermitsFacts {
   storm: Omit<StormFacts, 'grants'>;
   /** Incidents that are still open: their permits are kept whatever their age. */
   open: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export interface PermitsLook {
   checkpoint?: Record<string, number>;
 }
 
-export interface PermitRequest extends PermitsLook {
+export interface PermitRequest extends PermitsFacts {
   incident: string;
   node: NodeRecord;
   /** Gates that an operator released for this incident. */
@@ -52,7 +52,7 @@ export interface KeepFacts {
   silent: () => number;
 }
 
-/** Nobody is in trouble and nothing stands: {@link keepPermits} has nothing to write, but for the ages of a checkpoint. */
+/** No node is unhealthy and nothing stands: {@link keepPermits} has nothing to write, but for the ages of a checkpoint. */
 export const nothingToKeep = ({ permits, open, blindnessEnded, silent }: KeepFacts): boolean =>
   !open &&
   !blindnessEnded &&
@@ -61,8 +61,8 @@ export const nothingToKeep = ({ permits, open, blindnessEnded, silent }: KeepFac
   silent() === 0;
 
 /** The record after a look at the fleet: storms stepped, old permits pruned. Undefined: there is nothing to write. */
-export function keepPermits(current: Permits | undefined, l: PermitsLook): Permits | undefined {
-  const { next, changed } = looked(current, l);
+export function keepPermits(current: Permits | undefined, l: PermitsFacts): Permits | undefined {
+  const { next, changed } = stepped(current, l);
   return changed || (l.checkpoint !== undefined && isWorthKeeping(next)) ? next : undefined;
 }
 
@@ -76,7 +76,7 @@ const isWorthKeeping = (p: Permits): boolean =>
  * same, as long as no storm holds the node: a permit is given once per incident.
  */
 export function decidePermit(current: Permits | undefined, r: PermitRequest): PermitDecision {
-  const { facts, next, changed } = looked(current, r);
+  const { facts, next, changed } = stepped(current, r);
   const written = changed ? next : undefined;
   const results: GateResult[] = permitGates.map((gate) => askStorm(gate, facts, r.node, r.incident));
   const stops = (x: GateResult): boolean => !x.pass && !r.released.includes(x.gate);
@@ -91,7 +91,10 @@ export function decidePermit(current: Permits | undefined, r: PermitRequest): Pe
   return { granted: true, permits: { ...next, granted }, results };
 }
 
-function looked(current: Permits | undefined, l: PermitsLook): { facts: StormFacts; next: Permits; changed: boolean } {
+function stepped(
+  current: Permits | undefined,
+  l: PermitsFacts,
+): { facts: StormFacts; next: Permits; changed: boolean } {
   const was: Permits = current ?? { granted: [] };
   const age = (key: string): number => Math.max(l.ageMs(key), was.ages?.[key] ?? 0);
   const granted = was.granted.filter(

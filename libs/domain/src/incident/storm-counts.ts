@@ -8,7 +8,7 @@ export const StormNumbers = {
   domainWindow: 60_000,
   /** CAP and FLAPPING look back this far. */
   capWindow: 600_000,
-  /** Who has been in trouble for longer trips no new storm: two machines that wait for spare parts must not end all fencing. */
+  /** Who has been unhealthy for longer trips no new storm: two machines that wait for spare parts must not end all fencing. */
   candidateWindow: 600_000,
   /** A storm that stands ends so long after the last member's first return. */
   opensAfter: 120_000,
@@ -164,5 +164,5 @@ export const stormCounts = {
   },
 } as const;
 
-/** Gates that ask how many others are in trouble. */
+/** Gates that ask how many others are unhealthy. */
 export type StormGate = keyof typeof stormCounts;

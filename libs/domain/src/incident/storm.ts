@@ -37,7 +37,7 @@ export interface NewTrip {
 }
 
 /**
- * The storms that stand after a look at the fleet. A storm is tripped by more nodes in trouble than may be, by most of a
+ * The storms that stand after a look at the fleet. A storm is tripped by more unhealthy nodes than may be, by most of a
  * failure domain falling together, or by who is silent when a blindness ends. Who is still silent when the others come
  * back one by one is as likely alive as they were: so it stands until nobody has returned for two minutes.
  */

@@ -5,7 +5,7 @@ import { anIncident } from '#contracts/testing/an-incident.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
 import {
   askStartGate,
-  LATE_LOOK_MS,
+  LATE_LIST_MS,
   startReasons,
   startQuestions,
   startRefusal,
@@ -125,8 +125,8 @@ describe('what stands against a start', () => {
 
   it.each<[StartReason | undefined, Partial<StartQuestions['order']>]>([
     [undefined, {}],
-    ['JUST_LEFT', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LOOK_MS - 1 }],
-    ['RUNS_ELSEWHERE', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LOOK_MS }],
+    ['JUST_LEFT', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LIST_MS - 1 }],
+    ['RUNS_ELSEWHERE', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LIST_MS }],
     ['RUNS_ON_THE_DEAD', { check: seen, mayFollow: () => false }],
     ['RUNS_AS_ORDERED', { check: { kind: 'there' } }],
     [undefined, { check: { kind: 'there' }, workload: { ...here, start: { cause: 'run-again', attempt: 0 } } }],

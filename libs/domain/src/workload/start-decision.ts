@@ -62,7 +62,7 @@ export interface StartQuestions {
 export type StartAsker = keyof StartQuestions;
 
 /** A look at what a node runs may be 5 s old when it is reported: who has left it is believed to be back after this, ms. */
-export const LATE_LOOK_MS = 6_000;
+export const LATE_LIST_MS = 6_000;
 
 /** A reason against a start: a sentence where it stands, undefined where it does not. */
 type Reason<F> = (f: F) => string | undefined;
@@ -131,7 +131,7 @@ export const startReasons = {
   JUST_LEFT: ({ workload, check, leftForMs }: StartQuestions['place']) => {
     const seen = elsewhere(check);
     return when(
-      seen !== undefined && workload.move?.from === seen.node && leftForMs() < LATE_LOOK_MS,
+      seen !== undefined && workload.move?.from === seen.node && leftForMs() < LATE_LIST_MS,
       () => `${seen?.node}, which it has left, still names it.`,
     );
   },

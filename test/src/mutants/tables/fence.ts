@@ -264,7 +264,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
   },
   {
-    name: 'the brake counts who is in trouble through a gap in the nodes',
+    name: 'the brake counts who is unhealthy through a gap in the nodes',
     file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
     symbol: 'isStormKnown',
     operation: { operand: 'nodes.live' },
@@ -308,14 +308,14 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a node that a gap hides counts as deleted',
     file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
-    symbol: 'lookAt',
+    symbol: 'assess',
     operation: { replace: 'fleet.nodes.live', with: 'true' },
     specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
   },
   {
     name: 'a power-on is taken back by settings that a gap hides',
     file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
-    symbol: 'lookAtPowerOn',
+    symbol: 'assessPowerOn',
     operation: { replace: '!fleet.knowsSettings', with: 'false' },
     specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
   },
@@ -348,7 +348,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
-    name: 'a node is accused before it is asked whose its power device is',
+    name: 'an incident is opened before the node is asked whose its power device is',
     file: 'apps/inventory/src/execute/plan-executor.ts',
     symbol: 'PlanExecutor.round',
     operation: { replace: 'suspicions === undefined ? first : this.fleets.now(undefined, run.token)', with: 'first' },
@@ -362,12 +362,12 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
-    name: 'a node that is still booting after a power-on is accused',
+    name: 'a node that is still booting after a power-on gets an incident',
     file: 'apps/inventory/src/plan/incidents/openings.ts',
     symbol: 'isSwitchedOn',
     operation: { replace: 'boot !== undefined', with: "boot === ''" },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
-    test: 'does not accuse a node that it powered on before the grace for its boot is over',
+    test: 'opens no incident of a node that it powered on before the grace for its boot is over',
   },
   {
     name: 'an incident takes the place of an order to switch on that is under way',
@@ -577,7 +577,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/power/drill.spec.ts'],
   },
   {
-    name: 'a drill powers off while others are in trouble',
+    name: 'a drill powers off while others are unhealthy',
     file: 'apps/inventory/src/plan/incidents/drill-permit.ts',
     symbol: 'drillPermit',
     operation: { operand: 'others.size === 0' },

@@ -180,13 +180,13 @@ export const returns: readonly Mutant[] = [
     name: 'a node is out of service while it is only looked at',
     file: 'apps/inventory/src/nodes/in-service.ts',
     symbol: 'outReasons',
-    operation: { operand: '!onlyLooks(f.hold)' },
+    operation: { operand: '!isOnlyPeriodicCheck(f.hold)' },
     specs: SERVING,
   },
   {
     name: 'a node that a scheduler has claimed is in service for others while it is looked at',
     file: 'apps/inventory/src/nodes/in-service.ts',
-    symbol: 'onlyLooks',
+    symbol: 'isOnlyPeriodicCheck',
     operation: { operand: 'h.claim === undefined' },
     specs: SERVING,
   },
@@ -226,7 +226,7 @@ export const returns: readonly Mutant[] = [
     specs: PERIODICALLY,
   },
   {
-    name: 'a check of a healthy node is begun although somebody is in trouble since it was asked for',
+    name: 'a check of a healthy node is begun although a node is unhealthy since it was asked for',
     file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
     symbol: 'checkOf',
     operation: { operand: 'isCalmIn(fleet)' },
@@ -268,7 +268,7 @@ export const returns: readonly Mutant[] = [
     specs: CHECKED,
   },
   {
-    name: 'a check goes on while somebody is in trouble',
+    name: 'a check goes on while a node is unhealthy',
     file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
     symbol: 'goesOn',
     operation: { operand: 'isCalmIn(fleet)' },
@@ -351,7 +351,7 @@ export const returns: readonly Mutant[] = [
     name: 'a service of which nothing is told is passed over',
     file: 'apps/provisioner/src/ansible/ansible-events.ts',
     symbol: 'resultOf',
-    operation: { replace: 'untold.length > 0', with: 'untold.length < 0' },
+    operation: { replace: 'unreported.length > 0', with: 'unreported.length < 0' },
     specs: ['apps/provisioner/src/ansible/ansible-events.spec.ts'],
   },
   {
@@ -656,7 +656,7 @@ export const returns: readonly Mutant[] = [
     name: 'a service that a check passes over in silence is well',
     file: 'apps/inventory/src/nodes/check-verdict.ts',
     symbol: 'checkVerdict',
-    operation: { replace: 'untold.length > 0', with: 'untold.length < 0' },
+    operation: { replace: 'unreported.length > 0', with: 'unreported.length < 0' },
     specs: SETTLED,
   },
   {

@@ -321,7 +321,7 @@ export const store: readonly Mutant[] = [
   {
     name: 'that a driver was lost is an event each second',
     file: 'apps/inventory/src/execute/intent-writer.ts',
-    symbol: 'IntentWriter.tellDriver',
+    symbol: 'IntentWriter.publishDriver',
     operation: { drop: 'if (this.toldOfDriver.get(key) === id) return false' },
     specs: ['apps/inventory/src/plan/alarms/drivers.spec.ts'],
   },

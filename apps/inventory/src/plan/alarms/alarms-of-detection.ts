@@ -5,7 +5,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
 import { alarmIntents } from './alarm-intents.js';
-import { detectionAlarmCodes, detectionAlarms, networksTold, type DetectionFacts } from './detection-alarms.js';
+import { detectionAlarmCodes, detectionAlarms, alarmedNetworks, type DetectionFacts } from './detection-alarms.js';
 
 /** Beacons say blind; a node is silent on a network that the others have. */
 type DetectionCondition = 'blind' | `degraded/${string}`;
@@ -51,7 +51,7 @@ const standing = perFleet(({ nodes, alarms }: Fleet): Pick<DetectionFacts, 'node
 /** A network that comes back does so node by node: each gets its time from then on. */
 function nodesSilentAlone(fleet: Fleet): string[] {
   const facts = standing(fleet);
-  const down = networksTold(facts);
+  const down = alarmedNetworks(facts);
   const isOfNetworks = (networks: readonly string[]): boolean => networks.every((network) => down.has(network));
   return facts.nodes.filter((n) => isDegraded(n) && !isOfNetworks(n.verdict?.networks ?? [])).map((n) => n.name);
 }

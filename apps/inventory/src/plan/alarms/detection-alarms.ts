@@ -80,7 +80,7 @@ export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
 }
 
 /** Networks of which that is told: what their nodes miss is no node's own trouble. */
-export const networksTold = (f: Pick<DetectionFacts, 'nodes' | 'active'>): Set<string> =>
+export const alarmedNetworks = (f: Pick<DetectionFacts, 'nodes' | 'active'>): Set<string> =>
   new Set(networkAlarms(f, f.nodes.filter(isMember)).map((a) => a.subject));
 
 function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {

@@ -5,7 +5,7 @@ import { missingDrivers, offersOf, type MissingDriver } from '../../nodes/missin
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import type { ClearAlarm, RaiseAlarm, TellDriver } from '../intent.js';
+import type { ClearAlarm, RaiseAlarm, PublishDriver } from '../intent.js';
 import { alarmIntents } from './alarm-intents.js';
 import { outdatedAlarms } from './outdated-workers.js';
 
@@ -70,7 +70,7 @@ const back = ({ alarms }: Fleet, missing: readonly MissingDriver[]): ClearAlarm[
   }));
 
 /** Raised `count` times so far: each time is one transition, and one event however often it is told. */
-const told = (driver: string, offered: boolean, nodesAffected: number, count: number): TellDriver => ({
+const told = (driver: string, offered: boolean, nodesAffected: number, count: number): PublishDriver => ({
   do: 'tell-driver',
   event: { driver, offered, nodesAffected },
   count,

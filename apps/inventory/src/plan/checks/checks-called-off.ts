@@ -20,6 +20,6 @@ function goesOn(job: JobRecord, fleet: Fleet): boolean {
 
 const calledOff = ({ id, nodes }: JobRecord): CancelJob => ({
   ...{ do: 'cancel-job', key: id, about: { job: id } },
-  reason: `Somebody is in trouble, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`,
+  reason: `A node is unhealthy, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`,
   decide: (now, { fleet }) => !goesOn(now, fleet),
 });

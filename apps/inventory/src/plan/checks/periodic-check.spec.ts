@@ -171,7 +171,7 @@ describe('checks of nodes in service', () => {
   });
 });
 
-describe('while anybody is in trouble', () => {
+describe('while any node is unhealthy', () => {
   it('no check of a healthy node is begun', () => {
     const calm = { storm: false, incident: false, blind: false };
     expect(isCalm(calm)).toBe(true);

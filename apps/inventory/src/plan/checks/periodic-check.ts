@@ -65,7 +65,7 @@ export function checksToBegin(nodes: readonly WatchedNode[], p: Pace): string[] 
     .map((n) => n.name);
 }
 
-/** Nothing is begun, and what runs is called off, while anybody is in trouble: hands are needed, and evidence is thin. */
+/** Nothing is begun, and what runs is called off, while any node is unhealthy: hands are needed, and evidence is thin. */
 export interface FleetState {
   /** A storm stands. */
   storm: boolean;

@@ -40,7 +40,7 @@ export const ownChecks = perFleet(({ jobs }: Fleet): JobRecord[] =>
   jobs.list.flatMap((e) => (e.value.cause === PERIODIC ? [e.value] : [])),
 );
 
-/** Nobody is in trouble, as far as anybody sees. */
+/** No node is unhealthy, as far as anybody sees. */
 export const isCalmIn = perFleet(({ permits, incidents, nodes, live, detector }: Fleet) =>
   isCalm({
     storm: (permits.get(PERMITS_KEY)?.value.trips ?? []).length > 0,

@@ -3,7 +3,7 @@ import type { PermitDecision } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 /**
- * A drill takes no permit from those that die. It goes on only while nobody else is in trouble: who falls silent then
+ * A drill takes no permit from those that die. It goes on only while no other node is unhealthy: who falls silent then
  * fell with it.
  */
 export function drillPermit(storm: StormFacts | undefined, i: Pick<IncidentRecord, 'node'>): PermitDecision {

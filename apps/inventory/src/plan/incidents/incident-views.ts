@@ -6,7 +6,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { IncidentAge } from './incident-facts.js';
 import type { IncidentStep } from './incident-step.js';
-import { foreseen, lookAt, openIncidents, type IncidentLook } from './open-incidents.js';
+import { foreseen, assess, openIncidents, type IncidentAssessment } from './open-incidents.js';
 import { openings, type Opening } from './openings.js';
 
 /** What the next look does about an open incident. */
@@ -46,18 +46,18 @@ export function incidentViews(
     open: openIncidents(fleet)
       .filter((i) => !isAfterOff(i))
       .flatMap((incident) => {
-        const look = lookAt(incident, fleet);
+        const assessment = assess(incident, fleet);
         const x = byId.get(incident.id);
-        if (look.do !== 'investigate') return lookView(incident, look) ?? [];
+        if (assessment.do !== 'investigate') return assessmentView(incident, assessment) ?? [];
         return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet })];
       }),
   };
 }
 
 /** One of which nothing has to be found out; undefined: there is nothing to show. */
-function lookView(incident: IncidentRecord, look: IncidentLook): IncidentView | undefined {
-  if (look.do === 'end') return { incident, step: { do: 'end', reason: look.reason } };
-  if (look.do !== 'await-identity') return undefined;
+function assessmentView(incident: IncidentRecord, assessment: IncidentAssessment): IncidentView | undefined {
+  if (assessment.do === 'end') return { incident, step: { do: 'end', reason: assessment.reason } };
+  if (assessment.do !== 'await-identity') return undefined;
   return { incident, step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' } };
 }
 

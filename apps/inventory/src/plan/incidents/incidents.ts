@@ -8,8 +8,8 @@ import {
   agesOf,
   investigatedIntents,
   isIdentityWanted,
-  lookAt,
-  lookIntents,
+  assess,
+  assessmentIntents,
   openIncidents,
   takenBackIntents,
 } from './open-incidents.js';
@@ -37,8 +37,8 @@ export const incidents: Concern<IncidentCondition> = {
           step === 'open' ? [{ node, cause: 'auto', degraded }] : [],
         ),
         ...due.flatMap((incident): Inquiry[] => {
-          const look = lookAt(incident, fleet);
-          return look.do === 'investigate' ? [{ node: look.node, cause: incident.cause, incident }] : [];
+          const assessment = assess(incident, fleet);
+          return assessment.do === 'investigate' ? [{ node: assessment.node, cause: incident.cause, incident }] : [];
         }),
       ],
       marks: due.map((i) => markOf(i, fleet)),
@@ -49,7 +49,7 @@ export const incidents: Concern<IncidentCondition> = {
     ...openings(fleet, ageIn(ages)).flatMap(({ step, last }) =>
       step === 'close' && last !== undefined ? [closeForNext(last)] : [],
     ),
-    ...openIncidents(fleet).flatMap((i) => lookIntents(i, lookAt(i, fleet))),
+    ...openIncidents(fleet).flatMap((i) => assessmentIntents(i, assess(i, fleet))),
     ...takenBackIntents(fleet),
   ],
   holdsBy: (x, fleet) => {

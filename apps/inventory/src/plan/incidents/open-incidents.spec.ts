@@ -7,7 +7,7 @@ import { aNode, anIncident, aVerdict } from '../../testing/records.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { Intent, Moment } from '../intent.js';
 import { isAsSeen } from './incident-changes.js';
-import { investigatedIntents, lookAt, lookIntents, takenBackIntents } from './open-incidents.js';
+import { investigatedIntents, assess, assessmentIntents, takenBackIntents } from './open-incidents.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const node = aNode('n-1');
@@ -106,7 +106,7 @@ describe('an incident that is investigated', () => {
     expect(written(intents(i, alive, 60_000), i)?.phase).toBe('survived');
   });
 
-  it('of a drill asks for no permit, and is given up while others are in trouble', () => {
+  it('of a drill asks for no permit, and is given up while others are unhealthy', () => {
     const { intents, written } = world();
     const drill = { by: 'eve', level: 0 } as unknown as NonNullable<IncidentRecord['drill']>;
     const i = anIncident('n-1', { cause: 'manual', drill });
@@ -126,18 +126,18 @@ describe('the records alone', () => {
   it('end the incident of a node that was deleted, and none while a gap may hide it', () => {
     const { store, written } = world();
     const i = anIncident('gone');
-    const look = lookAt(i, fleetOf(store));
-    expect(written(lookIntents(i, look), i)?.phase).toBe('cancelled');
+    const assessment = assess(i, fleetOf(store));
+    expect(written(assessmentIntents(i, assessment), i)?.phase).toBe('cancelled');
     store.nodes.live = false;
-    expect(lookAt(i, fleetOf(store))).toEqual({ do: 'nothing' });
+    expect(assess(i, fleetOf(store))).toEqual({ do: 'nothing' });
   });
 
   it('have whose its power devices are awaited, but not once it was ordered off', () => {
     const { store } = world();
     const facts = fleetOf(store, { identity: new Map([['n-1', 'pending']]) });
-    expect(lookAt(anIncident('n-1'), facts).do).toBe('await-identity');
-    expect(lookAt(anIncident('n-1', { phase: 'failed', commands: [off] }), facts).do).toBe('investigate');
-    expect(lookAt(anIncident('n-1', { phase: 'fenced' }), facts).do).toBe('nothing');
+    expect(assess(anIncident('n-1'), facts).do).toBe('await-identity');
+    expect(assess(anIncident('n-1', { phase: 'failed', commands: [off] }), facts).do).toBe('investigate');
+    expect(assess(anIncident('n-1', { phase: 'fenced' }), facts).do).toBe('nothing');
   });
 
   it('take back a power-on that may not be any more, by settings that are known', () => {
@@ -146,8 +146,8 @@ describe('the records alone', () => {
     const powerOn: NonNullable<IncidentRecord['powerOn']> = { wanted: true, requestedAt: 1 };
     const i = anIncident('n-1', { phase: 'recovered', powerOn });
     const facts = fleetOf(store);
-    expect(written(lookIntents(i, lookAt(i, facts)), i)?.powerOn?.wanted).toBe(false);
-    expect(lookAt(i, { ...facts, knowsSettings: false })).toEqual({ do: 'nothing' });
+    expect(written(assessmentIntents(i, assess(i, facts)), i)?.powerOn?.wanted).toBe(false);
+    expect(assess(i, { ...facts, knowsSettings: false })).toEqual({ do: 'nothing' });
   });
 
   it('end what a person has taken back once the node runs another boot', () => {

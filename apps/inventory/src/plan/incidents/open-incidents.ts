@@ -26,7 +26,7 @@ import { isTakenBack, takenBackOver } from './taken-back.js';
 import { withheld } from './withheld.js';
 
 /** What the records alone say of an open incident. */
-export type IncidentLook =
+export type IncidentAssessment =
   /** Proven off: its recovery goes on from there. Or nobody knows whether its node is still there. */
   | { do: 'nothing' }
   /** Its node was deleted. */
@@ -45,9 +45,9 @@ export const openIncidents = (fleet: Fleet): IncidentRecord[] =>
 /** Those that wait for their power devices to say whose they are. */
 export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
 
-export function lookAt(i: IncidentRecord, fleet: Fleet): IncidentLook {
+export function assess(i: IncidentRecord, fleet: Fleet): IncidentAssessment {
   const node = fleet.nodes.get(i.node)?.value;
-  if (i.phase === 'recovered') return lookAtPowerOn(i, node, fleet);
+  if (i.phase === 'recovered') return assessPowerOn(i, node, fleet);
   if (isAfterOff(i)) return { do: 'nothing' };
   if (node === undefined) return fleet.nodes.live ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
   if (isIdentityWanted(i) && fleet.identity.get(i.node) === 'pending') return { do: 'await-identity' };
@@ -55,16 +55,17 @@ export function lookAt(i: IncidentRecord, fleet: Fleet): IncidentLook {
 }
 
 /** A pause, mode observe or a cordon that came after the power-on was asked for. */
-function lookAtPowerOn(i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): IncidentLook {
+function assessPowerOn(i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): IncidentAssessment {
   if (i.powerOn?.wanted !== true || i.powerOn.done === true || !fleet.knowsSettings) return { do: 'nothing' };
   const permission = mayPower('system', fleet.settings.fencing, node ?? {}, fleet.wallMs);
   return permission.may ? { do: 'nothing' } : { do: 'withhold', detail: permission.detail };
 }
 
 /** What is done about it without anything being found out. */
-export function lookIntents(i: IncidentRecord, look: IncidentLook): Intent[] {
-  if (look.do === 'end' && mayCancel(i)) return [changeAsSeen(i, look.reason, ended(look.reason))];
-  if (look.do === 'withhold') return [changeAsSeen(i, look.detail, (now, at) => withheld(now, look.detail, at))];
+export function assessmentIntents(i: IncidentRecord, assessment: IncidentAssessment): Intent[] {
+  if (assessment.do === 'end' && mayCancel(i)) return [changeAsSeen(i, assessment.reason, ended(assessment.reason))];
+  if (assessment.do === 'withhold')
+    return [changeAsSeen(i, assessment.detail, (now, at) => withheld(now, assessment.detail, at))];
   return [];
 }
 

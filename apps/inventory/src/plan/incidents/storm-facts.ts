@@ -97,7 +97,7 @@ export function stormViews(f: StormSight, ages: StormAges): StormView[] {
   return latch.trips.map((t) => viewOf(t, s, latch, ages.of(tripKey(t))));
 }
 
-/** How many are in trouble now, and how many may be. */
+/** How many are unhealthy now, and how many may be. */
 export function brakeFigures(f: StormSight, ages: StormAges): { candidates: number; limit: number } {
   const s = stormFacts(f, ages);
   return s === undefined
@@ -116,7 +116,7 @@ const isCounted = (f: StormSight, ages: StormAges, key: string, i: IncidentRecor
   countsForNewStorm(i, ages.of(incidentKey(i.id))) &&
   !isSeenAlive(f, key, i);
 
-/** While no detector that sees the fleet is heard no verdict counts: then it is in trouble. */
+/** While no detector that sees the fleet is heard no verdict counts: then it counts as unhealthy. */
 function isSeenAlive(f: StormSight, name: string, i: IncidentRecord): boolean {
   const node = f.nodes.get(name)?.value;
   const now = node && f.detector.sighted ? latestVerdict(node, f.detector.beacon) : undefined;

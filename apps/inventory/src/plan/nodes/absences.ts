@@ -8,7 +8,7 @@ import type { Concern } from '../concern.js';
 import type { ChangeWorkload, Intent } from '../intent.js';
 import {
   absenceStep,
-  absenceTold,
+  absenceAlarm,
   isTimed,
   presenceOf,
   restartLeftMs,
@@ -45,7 +45,7 @@ export const absences: Concern<AbsenceCondition> = {
     if (!fleet.live) return [];
     const seen = looks(fleet).map((l) => ({ ...l, forMs: ageOf(l, ages) }));
     const wanted = seen.flatMap(({ workload, presence, forMs }): WantedAlarm[] => {
-      const message = absenceTold(workload, presence, forMs);
+      const message = absenceAlarm(workload, presence, forMs);
       return message === undefined
         ? []
         : [{ code: 'workload-ended', subject: workload.name, severity: 'warning', message }];

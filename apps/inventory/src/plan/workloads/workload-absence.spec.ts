@@ -7,11 +7,11 @@ import { aNode, aWorkload } from '../../testing/records.js';
 import {
   ABSENT_MS,
   absenceStep,
-  absenceTold,
+  absenceAlarm,
   isTimed,
   presenceOf,
   restartAfterMs,
-  STARTING_TOLD_MS,
+  STARTING_ALARM_MS,
   STEADY_MS,
   type PresenceFacts,
 } from './workload-absence.js';
@@ -107,9 +107,9 @@ describe('the start of a workload that has ended by itself', () => {
     );
   });
   it('is told from the third time on, until it has run for ten minutes', () => {
-    expect(absenceTold(db({ ended: { times: 2, at: 1 } }), 'absent', 0)).toBeUndefined();
+    expect(absenceAlarm(db({ ended: { times: 2, at: 1 } }), 'absent', 0)).toBeUndefined();
     const often = db({ ended: { times: 3, at: 1 } });
-    expect(absenceTold(often, 'runs', 0)).toMatch(/3 times in a row on a.*80 s/);
+    expect(absenceAlarm(often, 'runs', 0)).toMatch(/3 times in a row on a.*80 s/);
     expect(absenceStep(often, 'runs', STEADY_MS - 1)).toBe('none');
     expect(absenceStep(often, 'runs', STEADY_MS)).toBe('forget');
     expect(workloadAfter(often, { kind: 'steady' })).not.toHaveProperty('ended');
@@ -117,8 +117,8 @@ describe('the start of a workload that has ended by itself', () => {
   });
   it('is not given for one that is starting again and again, but told', () => {
     expect(absenceStep(db(), 'starting', 1_000_000)).toBe('none');
-    expect(absenceTold(db(), 'starting', STARTING_TOLD_MS - 1)).toBeUndefined();
-    expect(absenceTold(db(), 'starting', STARTING_TOLD_MS)).toContain('starting on a');
+    expect(absenceAlarm(db(), 'starting', STARTING_ALARM_MS - 1)).toBeUndefined();
+    expect(absenceAlarm(db(), 'starting', STARTING_ALARM_MS)).toContain('starting on a');
   });
 });
 
@@ -132,7 +132,7 @@ describe('for how long a workload has been so', () => {
         const w = db(e && { ended: e });
         if (isTimed(w, p)) return;
         expect(absenceStep(w, p, forMs)).toBe(absenceStep(w, p, 0));
-        expect(absenceTold(w, p, forMs)).toBe(absenceTold(w, p, 0));
+        expect(absenceAlarm(w, p, forMs)).toBe(absenceAlarm(w, p, 0));
       }),
       { numRuns: runs(500) },
     );

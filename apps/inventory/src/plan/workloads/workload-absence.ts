@@ -7,9 +7,9 @@ export const ABSENT_MS = 10_000;
 /** The longest wait before it is started again after it has ended again and again, ms. */
 const LONGEST_WAIT_MS = 300_000;
 /** It has ended so often in a row: somebody is told. */
-export const ENDS_TOLD = 3;
+export const ENDS_ALARM = 3;
 /** Reported as being started for this long without ever running: somebody is told, ms. */
-export const STARTING_TOLD_MS = 60_000;
+export const STARTING_ALARM_MS = 60_000;
 /** It runs for this long, ms: how often it has ended before is forgotten. */
 export const STEADY_MS = 600_000;
 
@@ -63,12 +63,12 @@ export function absenceStep(w: WorkloadRecord, presence: Presence, forMs: number
 }
 
 /** What somebody must be told of it; undefined: nothing. Told once, it stays told until it runs steadily or is moved. */
-export function absenceTold(w: WorkloadRecord, presence: Presence, forMs: number): string | undefined {
+export function absenceAlarm(w: WorkloadRecord, presence: Presence, forMs: number): string | undefined {
   const node = w.assignment?.node ?? '?';
-  if (presence === 'starting' && forMs >= STARTING_TOLD_MS)
+  if (presence === 'starting' && forMs >= STARTING_ALARM_MS)
     return `It has been starting on ${node} for a minute, and does not run: its start gate or its unit refuses it each time. ${LOOK}`;
   const times = w.ended?.times ?? 0;
-  if (w.assignment === undefined || times < ENDS_TOLD) return undefined;
+  if (w.assignment === undefined || times < ENDS_ALARM) return undefined;
   const waitS = restartAfterMs(times) / 1000;
   return `It has ended by itself ${times} times in a row on ${node}. It is started again there, when it has been gone for ${waitS} s. ${LOOK}`;
 }

@@ -17,7 +17,7 @@ const RETELL_MS = 60_000;
  * repeats the last minute's in its own log.
  */
 @Injectable()
-export class IncidentTeller implements Reconciler {
+export class IncidentEvents implements Reconciler {
   /** Incident id → steps that were told. */
   private readonly told = new Map<string, Set<string>>();
   /** Steps that nobody else is known to have told: this process tried. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { IncidentRecord, IncidentStep } from '#contracts';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { playRun } from '../testing/play-run.js';
-import { IncidentTeller } from './incident-teller.js';
+import { IncidentEvents } from './incident-events.js';
 
 const step = (phase: IncidentStep['phase'], detail = ''): IncidentStep => ({ phase, at: 100_000, detail });
 
@@ -19,17 +19,21 @@ function teller(steps: IncidentStep[], emit = (): Promise<void> => Promise.resol
     bus: { emit, log },
     clock: { wallMs: () => now.at },
   } as unknown as InventoryStore;
-  const sut = new IncidentTeller(store);
+  const sut = new IncidentEvents(store);
   return { lines, now, look: (token = 1) => playRun(sut, { token }) };
 }
 
 describe('the log', () => {
   it('tells each step of a fencing once, at its level, with the node first', async () => {
-    const { lines, look } = teller([step('open', 'DOWN: 2 of 2 accuse'), step('fenced'), step('recovered', '1 runs')]);
+    const { lines, look } = teller([
+      step('open', 'DOWN: 2 of 2 observers report it down'),
+      step('fenced'),
+      step('recovered', '1 runs'),
+    ]);
     await look();
     await look();
     expect(lines).toEqual([
-      ['warn', 'a-1: incident open: DOWN: 2 of 2 accuse'],
+      ['warn', 'a-1: incident open: DOWN: 2 of 2 observers report it down'],
       ['warn', 'a-1: incident fenced'],
       ['info', 'a-1: incident recovered: 1 runs'],
     ]);
