@@ -55,6 +55,9 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     expect(step({ provenForMs: 600_000 }, held)).toMatchObject({ do: 'hold', changed: false });
     expect(step({ heardIn: () => 'boot-3' }, held).do).toBe('hold');
     expect(step({ heardIn: () => 'boot-2' }, held)).toEqual({ do: 'clear', spoke: ['n-2'] });
+    // Its last report may have left before the off took effect: who is called silent since has not spoken.
+    const both = step({ heardIn: () => 'boot-2', silent: [fell(1_700)] }, held);
+    expect(both).toEqual({ do: 'hold', nodes: held.collateral?.nodes, changed: false });
     const more = step(
       { heardIn: (n) => (n === 'n-2' ? 'boot-2' : undefined), silent: [{ ...fell(900), node: 'n-3' }] },
       held,

@@ -77,8 +77,11 @@ export function decideCollateral(i: IncidentRecord, f: CollateralFacts): Collate
     const isOrdinary = i.drill === undefined && i.proof?.kind !== 'manual' && f.node !== undefined;
     return had.length > 0 && isOrdinary ? { do: 'anew' } : { do: 'counts' };
   }
-  // Another boot says that its power was off: that is no end.
-  const left = had.filter(({ node, bootId }) => bootId === undefined || f.heardIn(node) !== bootId);
+  // Another boot says that its power was off: that is no end. Nor has one spoken who is silent now: its last report may
+  // have left before the off took effect.
+  const silent = new Set(f.silent.map((s) => s.node));
+  const spoke = (node: string, bootId: string): boolean => f.heardIn(node) === bootId && !silent.has(node);
+  const left = had.filter(({ node, bootId }) => bootId === undefined || !spoke(node, bootId));
   const before = new Set([i.node, ...(i.silentBefore ?? []), ...had.map((x) => x.node)]);
   const fresh = f.silent.filter((s) => !before.has(s.node) && f.offsAgoMs.some((ago) => fellWith(s, ago)));
   const nodes = [...left, ...fresh.map(({ node, bootId }) => ({ node, ...(bootId !== undefined && { bootId }) }))];

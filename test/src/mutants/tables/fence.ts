@@ -552,7 +552,14 @@ export const fence: readonly Mutant[] = [
     name: 'a node that was powered off and booted is no collateral',
     file: 'apps/inventory/src/power/collateral.ts',
     symbol: 'decideCollateral',
-    operation: { replace: 'f.heardIn(node) !== bootId', with: 'f.heardIn(node) === undefined' },
+    operation: { replace: 'f.heardIn(node) === bootId', with: 'f.heardIn(node) !== undefined' },
+    specs: ['apps/inventory/src/power/collateral.spec.ts'],
+  },
+  {
+    name: 'a node that fell silent after its last report has spoken since the off',
+    file: 'apps/inventory/src/power/collateral.ts',
+    symbol: 'decideCollateral',
+    operation: { replace: '!silent.has(node)', with: 'true' },
     specs: ['apps/inventory/src/power/collateral.spec.ts'],
   },
   {
