@@ -104,6 +104,21 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 50_000,
     }),
   },
+  'bmc-of-another-edited': {
+    shows: 'a node that is cut off has the BMC of another, is given another address, and that leads to the same BMC',
+    history: quietFleet('bmc-of-another-edited', FLEET_SEED + 55, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-2': 'n-1' },
+      events: [
+        { kind: 'cut', at: 10_000, nodes: ['n-2'], forMs: 20_000, everyMs: 0 },
+        {
+          ...{ kind: 'after', at: 0, phase: 'suppressed', node: 'n-2', inMs: 1_000 },
+          does: { kind: 'order', at: 0, order: { what: 'edit', node: 'n-2' } },
+        },
+      ],
+      quietFrom: 50_000,
+    }),
+  },
   'death-and-return': {
     shows: 'a machine that is being fenced comes back by itself',
     history: quietFleet('death-and-return', FLEET_SEED + 1, {

@@ -1,5 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { identityBasis, MusterError, type DeviceFacts, type ErrorCode, type NodeRecord } from '#contracts';
+import {
+  identityBasis,
+  MusterError,
+  type DeviceFacts,
+  type ErrorCode,
+  type NodeRecord,
+  type PowerDevice,
+} from '#contracts';
 import type { ServiceContext } from '#service';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -19,7 +26,7 @@ it('are waited for until what they found is shown, so that nothing is decided by
       return new Promise<boolean>((resolve) => (show = resolve));
     },
   };
-  const devices = [{ id: 'bmc', basis: 'b', seen: { guid: 'g' } }];
+  const devices = [{ id: 'bmc', basis: identityBasis(aDevice()), seen: { guid: 'g' } }];
   const bus = { call: () => Promise.resolve({ devices }) };
   const sut = new IdentityReads(
     { clock: { monotonicMs: () => 0, wallMs: () => 0 }, bus } as unknown as ServiceContext,
@@ -39,12 +46,13 @@ it('are waited for until what they found is shown, so that nothing is decided by
 /** Reads, of which some come to an end, and a clock by hand. */
 function clockAndFencers() {
   let now = 0;
-  const calls: { node: string; answer: () => void; fail: (code: ErrorCode) => void }[] = [];
+  const calls: { node: string; answer: (about?: PowerDevice) => void; fail: (code: ErrorCode) => void }[] = [];
   const call = (_verb: string, { node }: { node: string }): Promise<unknown> =>
     new Promise((resolve, reject) =>
       calls.push({
         node,
-        answer: () => resolve({ devices: [{ id: 'bmc', basis: 'b', code: 'BMC_REFUSED' }] }),
+        answer: (about = aDevice()) =>
+          resolve({ devices: [{ id: about.id, basis: identityBasis(about), code: 'BMC_REFUSED' }] }),
         fail: (code) => reject(new MusterError(code, 'no answer')),
       }),
     );
@@ -60,10 +68,11 @@ function clockAndFencers() {
 /** Of one node. */
 function byHand(devices = [aDevice()]) {
   const { sut, calls, at, settled } = clockAndFencers();
-  const node = aNode('n-1', { powerLevels: devices.length > 0 ? [devices] : [] });
+  let node = aNode('n-1', { powerLevels: devices.length > 0 ? [devices] : [] });
   return {
     calls,
     settled,
+    edit: (device: PowerDevice) => (node = { ...node, powerLevels: [[device]] }),
     pending: () => sut.reads().get('n-1') === 'pending',
     unanswered: () => (sut.reads().get('n-1') ?? 'answered') !== 'answered',
     /** As each look at a silent node does. */
@@ -92,6 +101,23 @@ it('are over with the first answer, whichever read it is of', async () => {
   h.calls[0]?.answer();
   await h.settled();
   expect([h.pending(), h.unanswered(), h.lookAt(4_000)]).toEqual([false, false, 2]);
+});
+
+it('say nothing of a device that was edited since: it is asked at once, and is unanswered until it has been', async () => {
+  const h = byHand();
+  const moved = { ...aDevice(), address: '192.0.2.99' };
+  h.lookAt(0);
+  h.calls[0]?.answer();
+  await h.settled();
+  h.edit(moved);
+  expect([h.lookAt(1_000), h.pending()]).toEqual([2, true]);
+  // Its fencer had read the record before the edit.
+  h.calls[1]?.answer();
+  await h.settled();
+  expect([h.unanswered(), h.lookAt(3_000)]).toEqual([true, 3]);
+  h.calls[2]?.answer(moved);
+  await h.settled();
+  expect([h.unanswered(), h.lookAt(4_000)]).toEqual([false, 3]);
 });
 
 it.each([

@@ -38,6 +38,8 @@ type Read = RpcAnswer<'fencer.power.identify'>['devices'][number];
 /** Reads of one node that follow each other until one is answered. */
 interface Row {
   node: string;
+  /** What its devices rest on: once they are edited, what was read says nothing of them. */
+  bases: readonly string[];
   firstAt: number;
   lastAt: number;
   /** By who decides about the node, last. */
@@ -69,21 +71,24 @@ export class IdentityReads {
   begin(nodes: readonly NodeRecord[], settled: () => void = () => undefined): void {
     const now = this.context.clock.monotonicMs();
     const again = new Set<Row>();
-    for (const { name, powerLevels } of nodes) {
-      if (!powerLevels.some((level) => level.length > 0)) continue;
-      const had = this.rows.get(name);
+    for (const node of nodes) {
+      const { name } = node;
+      const bases = node.powerLevels.flat().map(identityBasis);
+      if (bases.length === 0) continue;
+      const row = this.rows.get(name);
+      const had = row !== undefined && isOfAll(row.bases, bases) ? row : undefined;
       if (had !== undefined) had.wantedAt = now;
       if (had !== undefined && now - had.lastAt < againMs(had)) continue;
       if (had?.answered === false) again.add(had);
-      else this.ask(this.row(name, now), now, settled);
+      else this.ask(this.row(name, bases, now), now, settled);
     }
     const { taken, turns } = takeTurns([...again], this.turns, now);
     this.turns = turns;
     for (const row of taken) this.ask(row, now, settled);
   }
 
-  private row(node: string, now: number): Row {
-    const row = { node, firstAt: now, lastAt: now, wantedAt: now, asked: 0, underWay: 0, answered: false };
+  private row(node: string, bases: readonly string[], now: number): Row {
+    const row = { node, bases, firstAt: now, lastAt: now, wantedAt: now, asked: 0, underWay: 0, answered: false };
     this.rows.set(node, row);
     return row;
   }
@@ -95,7 +100,11 @@ export class IdentityReads {
     row.underWay += 1;
     this.read(node, { quick: true })
       .then(
-        () => (row.answered = true),
+        (read) => {
+          const said = read.map((r) => r.basis);
+          // A fencer may have read the record as it was before an edit.
+          if (isOfAll(said, row.bases)) row.answered = true;
+        },
         (cause: unknown) => {
           const e = MusterError.from(cause);
           if (!unheard.has(e.code)) row.answered = true;
@@ -175,6 +184,9 @@ export class IdentityReads {
     return next === node ? undefined : next;
   }
 }
+
+/** Each of these is among what was read. */
+const isOfAll = (read: readonly string[], bases: readonly string[]): boolean => bases.every((b) => read.includes(b));
 
 function readOf({ answered, underWay, firstAt }: Row, now: number): IdentityRead {
   if (answered) return 'answered';

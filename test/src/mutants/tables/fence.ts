@@ -674,7 +674,7 @@ export const fence: readonly Mutant[] = [
     name: 'an identity whose answer is lost is not asked for again',
     file: 'apps/inventory/src/identity/identity-reads.ts',
     symbol: 'againMs',
-    operation: { replace: 'asked < 2 ? ASK_AGAIN_MS : ASK_ON_MS', with: 'FRESH_MS' },
+    operation: { replace: 'asked < 2 ? ASK_AGAIN_MS : ASK_ON_MS', with: 'IDENTITY_FRESH_MS' },
     specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
   },
   {
@@ -683,6 +683,20 @@ export const fence: readonly Mutant[] = [
     symbol: 'incidentStep',
     operation: { replace: 'needsIdentity(i) && v.isIdentityUnanswered()', with: 'false' },
     specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
+  },
+  {
+    name: 'whose a device was before it was edited counts as whose it is',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'IdentityReads.begin',
+    operation: { replace: 'row !== undefined && isOfAll(row.bases, bases)', with: 'row !== undefined' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
+    name: 'an answer about a device as it was before an edit counts as one about it',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'IdentityReads.ask',
+    operation: { replace: 'isOfAll(said, row.bases)', with: 'true' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
   },
   {
     name: 'a request that nobody has heard counts as an answer about whose a device is',

@@ -41,7 +41,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 54,
   detect: 176,
-  fence: 163,
+  fence: 165,
   keys: 73,
   lease: 38,
   recover: 120,
