@@ -135,6 +135,8 @@ export class IntentWriter {
         return this.publishDriver(i);
       case 'fetch-verdict':
         return this.fetchVerdict(i.node);
+      case 'fail-record':
+        throw i.error;
     }
   }
 

@@ -5,6 +5,7 @@ import type {
   EventMap,
   IncidentRecord,
   JobRecord,
+  MusterError,
   NodeRecord,
   Reservations,
   WorkloadRecord,
@@ -282,6 +283,12 @@ export interface PublishDriver extends Intended {
   readonly count: number;
 }
 
+/** A record about which a decision threw: it fails by itself with that, so that the task and its log name it. */
+export interface FailRecord extends Intended {
+  readonly do: 'fail-record';
+  readonly error: MusterError;
+}
+
 /** What a plan wants done: data, and nothing is done by making it. */
 export type Intent =
   | ChangeNode
@@ -305,4 +312,5 @@ export type Intent =
   | ClearAlarm
   | KeepVerdicts
   | PublishDriver
-  | FetchVerdict;
+  | FetchVerdict
+  | FailRecord;

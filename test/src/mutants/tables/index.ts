@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   fence: 165,
   keys: 73,
   lease: 38,
-  recover: 120,
+  recover: 122,
   return: 99,
   secrets: 49,
   services: 20,

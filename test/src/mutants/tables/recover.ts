@@ -9,6 +9,23 @@ const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
 export const recover: readonly Mutant[] = [
   {
+    name: 'one record about which a decision throws holds up all others',
+    file: 'apps/inventory/src/plan/each-record.ts',
+    symbol: 'eachRecord',
+    operation: {
+      replace: 'failed.push(failRecord(about(record), MusterError.from(cause)))',
+      with: 'throw MusterError.from(cause)',
+    },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
+    name: 'an alarm ends because nobody could decide on its subject',
+    file: 'apps/inventory/src/plan/each-record.ts',
+    symbol: 'isDecided',
+    operation: { replace: '!failed.some((f) => Object.values(f.about).includes(subject))', with: 'true' },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
     name: 'an order that its node refuses as an older one is given again as it was',
     file: 'libs/domain/src/workload/changes.ts',
     symbol: 'above',
@@ -281,8 +298,8 @@ export const recover: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/nodes/absences.ts',
     symbol: 'absences',
     operation: {
-      replace: 'fleet.live ? looks(fleet).flatMap((l) => l.condition ?? []) : []',
-      with: 'looks(fleet).flatMap((l) => l.condition ?? [])',
+      replace: 'fleet.live ? looks(fleet).made.flatMap((l) => l.condition ?? []) : []',
+      with: 'looks(fleet).made.flatMap((l) => l.condition ?? [])',
     },
     specs: ['apps/inventory/src/plan/nodes/absences.spec.ts'],
   },

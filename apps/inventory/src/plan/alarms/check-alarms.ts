@@ -4,6 +4,7 @@ import { isInForce } from '../../nodes/accepted-drift.js';
 import { checkVerdict } from '../../nodes/check-verdict.js';
 import { alarmIntents } from './alarm-intents.js';
 import type { Concern } from '../concern.js';
+import { eachRecord, isDecided } from '../each-record.js';
 
 /** Raised and cleared from here and nowhere else. */
 export const checkAlarmCodes: readonly AlarmCode[] = [
@@ -24,12 +25,17 @@ type CheckAlarm = Pick<AlarmRecord, 'code' | 'severity' | 'message'>;
 /** One alarm for each return that waits for an operator or for ssh, and for what the check of a healthy node has found. */
 export const checkAlarms: Concern = {
   plan: (fleet) => {
-    const wanted = fleet.nodes.list.flatMap(({ key: subject, value: n }): WantedAlarm[] => {
-      const { pendingReturn } = n;
-      const alarm = pendingReturn === undefined ? standingAlarm(n, fleet.wallMs) : returnAlarm(subject, pendingReturn);
-      return alarm === undefined ? [] : [{ ...alarm, subject }];
-    });
-    return alarmIntents(fleet, checkAlarmCodes, wanted);
+    const { made, failed } = eachRecord(
+      fleet.nodes.list,
+      ({ key: node }) => ({ node }),
+      ({ key: subject, value: n }): WantedAlarm[] => {
+        const { pendingReturn } = n;
+        const alarm =
+          pendingReturn === undefined ? standingAlarm(n, fleet.wallMs) : returnAlarm(subject, pendingReturn);
+        return alarm === undefined ? [] : [{ ...alarm, subject }];
+      },
+    );
+    return [...failed, ...alarmIntents(fleet, checkAlarmCodes, made, isDecided(failed))];
   },
 };
 

@@ -3,6 +3,7 @@ import { ungatedAfter, ungatedText } from '#domain/workload/start-gate.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { alarmIntents } from './alarm-intents.js';
+import { eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { Concern } from '../concern.js';
 import type { ChangeNode } from '../intent.js';
 
@@ -13,30 +14,38 @@ import type { ChangeNode } from '../intent.js';
 export const startGates: Concern = {
   isKnown: ({ nodes }) => nodes.live,
   plan: (fleet) => {
-    const news = newsOf(fleet);
-    const wanted = fleet.nodes.list.flatMap(({ key, value }): WantedAlarm[] => {
-      const ungated = news.get(key)?.is ?? value.ungated ?? [];
-      if (ungated.length === 0) return [];
-      const message = `${key}: ${ungatedText(ungated)}. A boot would start it beside its copy elsewhere, so Muster does not power ${key} on by itself.`;
-      return [{ code: 'workload-ungated', subject: key, severity: 'warning', message }];
-    });
+    const said = newsOf(fleet);
+    const news = new Map(said.made);
+    const { made, failed } = eachRecord(
+      fleet.nodes.list,
+      ({ key: node }) => ({ node }),
+      ({ key, value }): WantedAlarm[] => {
+        const ungated = news.get(key)?.is ?? value.ungated ?? [];
+        if (ungated.length === 0) return [];
+        const message = `${key}: ${ungatedText(ungated)}. A boot would start it beside its copy elsewhere, so Muster does not power ${key} on by itself.`;
+        return [{ code: 'workload-ungated', subject: key, severity: 'warning', message }];
+      },
+    );
+    const all = [...said.failed, ...failed];
     return [
+      ...all,
       ...[...news].map(([node, { says }]) => noteUngated(node, says)),
-      ...alarmIntents(fleet, ['workload-ungated'], wanted),
+      ...alarmIntents(fleet, ['workload-ungated'], made, isDecided(all)),
     ];
   },
 };
 
 /** Node → what its fresh report says of it, and what its record says from then on; without those that say nothing new. */
-function newsOf({ reports, nodes }: Fleet): Map<string, { says: RunningWorkload[]; is: string[] }> {
-  const news = new Map<string, { says: RunningWorkload[]; is: string[] }>();
-  for (const [node, { workloads: says }] of reports) {
-    const record = nodes.get(node)?.value;
-    const is = record && ungatedAfter(record.ungated, says);
-    if (is !== undefined && says !== undefined) news.set(node, { says, is });
-  }
-  return news;
-}
+const newsOf = ({ reports, nodes }: Fleet): Decided<[string, { says: RunningWorkload[]; is: string[] }]> =>
+  eachRecord(
+    reports,
+    ([node]) => ({ node }),
+    ([node, { workloads: says }]) => {
+      const record = nodes.get(node)?.value;
+      const is = record && ungatedAfter(record.ungated, says);
+      return is === undefined || says === undefined ? [] : [[node, { says, is }]];
+    },
+  );
 
 const noteUngated = (node: string, says: RunningWorkload[]): ChangeNode => ({
   ...{ do: 'change-node', key: node, about: { node } },

@@ -4,6 +4,7 @@ import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
 import { heldBy, release } from '../../operations/reservations.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
+import { intentsOfEach } from '../each-record.js';
 import type { EndedJob, NodeAfterJob, SettleJob } from '../intent.js';
 import { settle } from './settle.js';
 
@@ -12,7 +13,12 @@ import { settle } from './settle.js';
  * start, and `lastJob` on a node keeps a result from being applied twice.
  */
 export const jobSettlement: Concern = {
-  plan: ({ jobs }) => jobs.list.filter((e) => isUnsettled(e.value)).map((e) => settlement(e.key)),
+  plan: ({ jobs }) =>
+    intentsOfEach(
+      jobs.list,
+      ({ key: job }) => ({ job }),
+      (e) => (isUnsettled(e.value) ? [settlement(e.key)] : []),
+    ),
 };
 
 const isUnsettled = (job: JobRecord): boolean => isEndedJob(job) && !job.settled;

@@ -5,6 +5,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
+import { eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { ChangeWorkload, Intent } from '../intent.js';
 import {
   absenceStep,
@@ -40,10 +41,11 @@ export const absences: Concern<AbsenceCondition> = {
   // All workloads are looked at: a burst of changes is no reason to do that more often.
   pace: { everyMs: 500 },
   // A gap in what is seen is no absence: after it every age begins anew.
-  conditions: (fleet) => ({ holds: fleet.live ? looks(fleet).flatMap((l) => l.condition ?? []) : [] }),
+  conditions: (fleet) => ({ holds: fleet.live ? looks(fleet).made.flatMap((l) => l.condition ?? []) : [] }),
   plan: (fleet, ages) => {
     if (!fleet.live) return [];
-    const seen = looks(fleet).map((l) => ({ ...l, forMs: ageOf(l, ages) }));
+    const { made, failed } = looks(fleet);
+    const seen = made.map((l) => ({ ...l, forMs: ageOf(l, ages) }));
     const wanted = seen.flatMap(({ workload, presence, forMs }): WantedAlarm[] => {
       const message = absenceAlarm(workload, presence, forMs);
       return message === undefined
@@ -51,11 +53,12 @@ export const absences: Concern<AbsenceCondition> = {
         : [{ code: 'workload-ended', subject: workload.name, severity: 'warning', message }];
     });
     return [
+      ...failed,
       ...seen.flatMap(({ workload, presence, forMs }): Intent[] => {
         const step = absenceStep(workload, presence, forMs);
         return step === 'none' ? [] : [step === 'owe' ? owe(workload) : forget(workload)];
       }),
-      ...alarmIntents(fleet, ['workload-ended'], wanted),
+      ...alarmIntents(fleet, ['workload-ended'], wanted, isDecided(failed)),
     ];
   },
 };
@@ -63,29 +66,33 @@ export const absences: Concern<AbsenceCondition> = {
 /** How far each is, by the ages of who starts them again. */
 export const absenceViews = (fleet: Fleet, ages: Ages<AbsenceCondition>): AbsenceView[] =>
   fleet.live
-    ? looks(fleet).flatMap((look) => {
+    ? looks(fleet).made.flatMap((look) => {
         const leftMs = restartLeftMs(look.workload, look.presence, ageOf(look, ages));
         return leftMs === undefined ? [] : [{ workload: look.workload, leftMs }];
       })
     : [];
 
 /** At those of which anything could follow: nearly all run, and never ended. */
-const looks = perFleet((fleet): Look[] =>
-  fleet.workloads.list.flatMap(({ value: workload }): Look[] => {
-    const at = workload.assignment?.node ?? '';
-    const report = fleet.reports.get(at);
-    const presence = presenceOf({
-      workload,
-      node: fleet.nodes.get(at)?.value,
-      incident: fleet.incidents.get(at)?.value.phase,
-      report,
-    });
-    if (isTimed(workload, presence)) {
-      const word = [workload.generation, report?.bootId, report?.epoch].join('/');
-      return [{ workload, presence, condition: `${workload.name}/${presence}/${word}` }];
-    }
-    return workload.ended === undefined ? [] : [{ workload, presence, condition: undefined }];
-  }),
+const looks = perFleet((fleet): Decided<Look> =>
+  eachRecord(
+    fleet.workloads.list,
+    ({ key }) => ({ workload: key }),
+    ({ value: workload }): Look[] => {
+      const at = workload.assignment?.node ?? '';
+      const report = fleet.reports.get(at);
+      const presence = presenceOf({
+        workload,
+        node: fleet.nodes.get(at)?.value,
+        incident: fleet.incidents.get(at)?.value.phase,
+        report,
+      });
+      if (isTimed(workload, presence)) {
+        const word = [workload.generation, report?.bootId, report?.epoch].join('/');
+        return [{ workload, presence, condition: `${workload.name}/${presence}/${word}` }];
+      }
+      return workload.ended === undefined ? [] : [{ workload, presence, condition: undefined }];
+    },
+  ),
 );
 
 const ageOf = ({ condition }: Look, ages: Ages<AbsenceCondition>): number =>

@@ -1,27 +1,31 @@
 import type { Cordon } from '#contracts';
 import type { Concern } from '../concern.js';
+import { intentsOfEach } from '../each-record.js';
 import type { Intent } from '../intent.js';
 
 /** Ends a cordon at the time of day that its operator gave; one without an end stays until somebody uncordons. */
 export const cordonEnd: Concern = {
   plan: ({ nodes, wallMs }) =>
-    nodes.list.flatMap(({ key, value: { cordon } }): Intent[] =>
-      cordon === undefined || !isOver(cordon, wallMs)
-        ? []
-        : [
-            {
-              do: 'change-node',
-              key,
-              about: { node: key },
-              reason: 'Its cordon has ended.',
-              audit: { by: cordon.by, action: 'uncordon', detail: 'the end that was given with the cordon' },
-              decide: (now) => {
-                if (now.cordon?.until !== cordon.until || now.cordon?.at !== cordon.at) return undefined;
-                const { cordon: _over, ...rest } = now;
-                return rest;
+    intentsOfEach(
+      nodes.list,
+      ({ key }) => ({ node: key }),
+      ({ key, value: { cordon } }): Intent[] =>
+        cordon === undefined || !isOver(cordon, wallMs)
+          ? []
+          : [
+              {
+                do: 'change-node',
+                key,
+                about: { node: key },
+                reason: 'Its cordon has ended.',
+                audit: { by: cordon.by, action: 'uncordon', detail: 'the end that was given with the cordon' },
+                decide: (now) => {
+                  if (now.cordon?.until !== cordon.until || now.cordon?.at !== cordon.at) return undefined;
+                  const { cordon: _over, ...rest } = now;
+                  return rest;
+                },
               },
-            },
-          ],
+            ],
     ),
 };
 

@@ -4,6 +4,7 @@ import { lapsed } from '#domain/power/power-order.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { eachRecord, type Decided } from '../each-record.js';
 import type { ChangeIncident } from '../intent.js';
 
 /** An order that nobody has carried out by then is void, ms: it must not take effect when a fencer starts hours later. */
@@ -20,18 +21,22 @@ interface Waiting {
 
 /** Ends orders to power devices that no fencer carries out. */
 export const powerOrders: Concern<OrderCondition> = {
-  conditions: (fleet) => ({ holds: waiting(fleet).map((w) => w.condition) }),
-  plan: (fleet, ages) =>
-    waiting(fleet)
-      .filter((w) => ages.of(w.condition) >= SWITCHING_LAPSES_MS)
-      .map(end),
+  conditions: (fleet) => ({ holds: waiting(fleet).made.map((w) => w.condition) }),
+  plan: (fleet, ages) => {
+    const { made, failed } = waiting(fleet);
+    return [...failed, ...made.filter((w) => ages.of(w.condition) >= SWITCHING_LAPSES_MS).map(end)];
+  },
 };
 
-const waiting = perFleet(({ incidents }: Fleet): Waiting[] =>
-  incidents.list.flatMap(({ value: incident }) => {
-    const { id, order } = incident;
-    return order !== undefined && isOrderDue(incident) ? [{ incident, order, condition: `${id}/${order.at}` }] : [];
-  }),
+const waiting = perFleet(({ incidents }: Fleet): Decided<Waiting> =>
+  eachRecord(
+    incidents.list,
+    ({ key: node }) => ({ node }),
+    ({ value: incident }): Waiting[] => {
+      const { id, order } = incident;
+      return order !== undefined && isOrderDue(incident) ? [{ incident, order, condition: `${id}/${order.at}` }] : [];
+    },
+  ),
 );
 
 const end = ({ incident: { node, id }, order }: Waiting): ChangeIncident => ({

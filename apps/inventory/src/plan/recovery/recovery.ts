@@ -8,6 +8,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
+import { intentsOfEach } from '../each-record.js';
 import type { ChangeIncident, Intent } from '../intent.js';
 import { contradicted, proven, provenCondition, type ProvenCondition } from '../power/contradicted.js';
 import { barred } from '../workloads/barred.js';
@@ -59,12 +60,16 @@ export const recovery: Concern<RecoveryCondition> = {
     return [
       ...alarmIntents(fleet, ['collateral'], afterOff(fleet).filter(isHeld).map(mayHaveHit)),
       ...alarmIntents(fleet, ['conflict-power'], [...spoken, ...voids].map(stillSpeaks)),
-      ...afterOff(fleet).flatMap((i): Intent[] => {
-        if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];
-        if (i.phase === 'recovered') return finish(i, fleet);
-        if (isContradicted.has(i.id)) return [];
-        return i.phase === 'fenced' ? onProof(i, fleet, ages) : goOn(i, fleet, hasNoRoom);
-      }),
+      ...intentsOfEach(
+        afterOff(fleet),
+        ({ node }) => ({ node }),
+        (i): Intent[] => {
+          if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];
+          if (i.phase === 'recovered') return finish(i, fleet);
+          if (isContradicted.has(i.id)) return [];
+          return i.phase === 'fenced' ? onProof(i, fleet, ages) : goOn(i, fleet, hasNoRoom);
+        },
+      ),
     ];
   },
 };

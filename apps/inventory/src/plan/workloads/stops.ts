@@ -3,6 +3,7 @@ import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { eachRecord, intentsOfEach, type Decided } from '../each-record.js';
 import type { ChangeWorkload, CreateJob, Intent } from '../intent.js';
 import { orderOutcome, stopJob, type OrderOutcome } from './recover-job.js';
 import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
@@ -36,7 +37,7 @@ interface Stopping {
  */
 export const stops: Concern<StopCondition> = {
   conditions: (fleet) => {
-    const all = stopping(fleet);
+    const { made: all } = stopping(fleet);
     const asked = all.filter(isNodeAsked);
     return {
       holds: [
@@ -47,26 +48,35 @@ export const stops: Concern<StopCondition> = {
       unknown: all.filter((s) => !isNodeAsked(s) || s.report?.workloads === undefined).map(conditionOf('named')),
     };
   },
-  plan: (fleet, ages) => stopping(fleet).flatMap((s) => intents(s, fleet, ages)),
+  plan: (fleet, ages) => {
+    const { made, failed } = stopping(fleet);
+    return [...failed, ...intentsOfEach(made, aboutIt, (s) => intents(s, fleet, ages))];
+  },
 };
 
 /** How far each is, by the ages of who stops them. */
 export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): StopView[] =>
   stopping(fleet)
-    .map((s) => {
+    .made.map((s) => {
       const facts = factsOf(s, ages);
       return { workload: s.workload, step: stopStep(facts), leftMs: retryLeftMs(facts) };
     })
     .filter(({ step }) => step !== 'done');
 
-const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Stopping[] =>
-  workloads.list.flatMap(({ value: workload }) => {
-    const { assignment: at, desired, stop, name } = workload;
-    if (at === undefined || (desired !== 'stopped' && stop === undefined)) return [];
-    const job = stop?.job === undefined ? undefined : jobs.get(stop.job)?.value;
-    return [{ workload, at, report: reports.get(at.node), outcome: job && orderOutcome('stop', job, at.node, name) }];
-  }),
+const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Decided<Stopping> =>
+  eachRecord(
+    workloads.list,
+    ({ key }) => ({ workload: key }),
+    ({ value: workload }): Stopping[] => {
+      const { assignment: at, desired, stop, name } = workload;
+      if (at === undefined || (desired !== 'stopped' && stop === undefined)) return [];
+      const job = stop?.job === undefined ? undefined : jobs.get(stop.job)?.value;
+      return [{ workload, at, report: reports.get(at.node), outcome: job && orderOutcome('stop', job, at.node, name) }];
+    },
+  ),
 );
+
+const aboutIt = ({ workload }: Stopping) => ({ workload: workload.name });
 
 const conditionOf =
   (kind: 'seen' | 'retry' | 'named') =>
