@@ -13,6 +13,12 @@ describe('power after a recovery', () => {
     expect(on(1e12 - POWER_ON_EVERY_MS + 1)).toBe(false);
     expect(on(1e12 - POWER_ON_EVERY_MS)).toBe(true);
   });
+  it('is not wanted where nobody can read when it was powered on last', () => {
+    expect(decidePowerOn(auto, enforce, { poweredOnAt: [9e15] }, 1e12)).toEqual({
+      wanted: false,
+      detail: 'It was powered on at a time that cannot be read already, and once in 24 h is the most: it stays off.',
+    });
+  });
   it('is left to people where people had a hand in it, and where the policy says so', () => {
     expect(decidePowerOn({ cause: 'manual', by: 'eve' }, enforce, {}, 1).wanted).toBe(false);
     expect(decidePowerOn({ ...auto, proof: { kind: 'manual', at: 1 } }, enforce, {}, 1).wanted).toBe(false);

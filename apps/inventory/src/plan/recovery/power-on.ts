@@ -31,7 +31,13 @@ export function decidePowerOn(
   if (last !== undefined)
     return {
       wanted: false,
-      detail: `It was powered on at ${new Date(last).toISOString()} already, and once in 24 h is the most: it stays off.`,
+      detail: `It was powered on ${when(last)} already, and once in 24 h is the most: it stays off.`,
     };
   return { wanted: true, detail: 'Powered on once the quarantine after the last command has passed.' };
+}
+
+/** A record may hold a number that is no time: its node stays off, and that is said. */
+function when(at: number): string {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? 'at a time that cannot be read' : `at ${time.toISOString()}`;
 }
