@@ -80,8 +80,14 @@ describe('incidents and orders that commit eb7662b has stored, on a running inve
   let stored: Bus;
   let fleet: FakeFleet;
   let told: (node: string) => Promise<string[]>;
+  const warnings: string[] = [];
+  const warned = ({ name, message }: Error): void => {
+    if (name === 'MaxListenersExceededWarning') warnings.push(message);
+  };
 
   beforeAll(async () => {
+    process.on('warning', warned);
+    ends.push(() => Promise.resolve(process.off('warning', warned)));
     const lines = readStoredLines(await readFile(join(fixture, 'store.ndjson'), 'utf8')).map(proven);
     const { beacon } = JSON.parse(await readFile(join(fixture, 'answers.json'), 'utf8')) as RecordedAnswers;
     const nats = await startTestNats();
@@ -219,4 +225,8 @@ describe('incidents and orders that commit eb7662b has stored, on a running inve
     },
     2 * LONG_MS,
   );
+
+  it('so many fencings at once are not reported as a leak', () => {
+    expect(warnings).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Lease, tokenFloor, WorkerRegistry, type Bus, type BusLog, type KvView, type WorkerView } from '#bus';
 import {
   fencerFloor,
@@ -39,6 +40,13 @@ interface Term {
   token: number;
   over: AbortController;
   lease: Lease;
+}
+
+/** What every fencing of a term waits for, each by a listener or two of its own: so many at once are no leak. */
+function endOfTerm(): AbortController {
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  return over;
 }
 
 /**
@@ -102,7 +110,7 @@ export class FencingLeader {
     this.lease = lease;
     lease.on((event, token) => {
       this.term?.over.abort();
-      this.term = event === 'acquired' ? { token, over: new AbortController(), lease } : undefined;
+      this.term = event === 'acquired' ? { token, over: endOfTerm(), lease } : undefined;
       this.active.clear();
       this.sweep();
     });
