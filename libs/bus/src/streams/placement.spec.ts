@@ -41,15 +41,21 @@ const title = 'the streams of three servers';
       await Promise.all(others.map((m) => m.start()));
       const bus = await connect(others.map((m) => m.url));
       await whenClusterServes(() => bus.hasStream('any'));
-      await expect(bus.createBuckets({ replicas: 3, waitMs: 100 })).rejects.toMatchObject({
-        code: 'BUS_UNAVAILABLE',
-        message: expect.stringMatching(/^stream \w+ was waited for for 0\.1 s: to be made it needs all NATS servers/),
+      // Which answer is the first of a wait and which the last is up to the servers, and a busy machine: others pass, too.
+      await whenClusterServes(async () => {
+        let told: object = {};
+        waits = (why) => (told = why);
+        await expect(bus.createBuckets({ replicas: 3, waitMs: 100 })).rejects.toMatchObject({
+          code: 'BUS_UNAVAILABLE',
+          message: expect.stringMatching(/^stream \w+ was waited for for 0\.1 s: to be made it needs all NATS servers/),
+        });
+        expect(told).toMatchObject({
+          reason: expect.stringMatching(/no suitable peers for placement, (peer offline|miscellaneous issue)$/),
+        });
       });
       const wait = nextWait();
       const made = bus.createBuckets({ replicas: 3, waitMs: 120_000 });
-      expect(await Promise.race([wait, made])).toMatchObject({
-        reason: expect.stringMatching(/no suitable peers for placement, (peer offline|miscellaneous issue)$/),
-      });
+      expect(await Promise.race([wait, made])).toMatchObject({ reason: expect.any(String) });
       await last!.start();
       await made;
       expect((await bus.streamFacts()).every((f) => f.replicas === 3)).toBe(true);
