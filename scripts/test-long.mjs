@@ -12,7 +12,8 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { folder } from './setup/run.mjs';
 import { earlierRuns } from './tests/earlier-runs.mjs';
-import { interruptedBy, node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
+import { interruptedBy, lastSaid, node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
+import { simulate } from './tests/histories.mjs';
 
 /** Of detection, and of the hands, in virtual time. */
 const HISTORIES = 100_000;
@@ -91,16 +92,9 @@ async function played(name, histories, every, seed) {
   return { passed, failed: 2 - passed, skipped: 0, result: { random: random.said, sweeps: sweeps.said } };
 }
 
-/** What a program says as JSON in its last line; else that line, as `said`. */
-function lastSaid(text) {
-  const last = text.trim().split('\n').at(-1) ?? '';
-  return last.startsWith('{') ? JSON.parse(last) : { said: last };
-}
-
 /** Its last line, and whether it broke no rule. */
 async function simulation(...args) {
-  const { code, text } = await node([join('dist', 'sim', 'src', 'run-sim.js'), ...args, '--json'], { read: true });
-  const said = lastSaid(text);
+  const { code, said } = await simulate(...args);
   return { good: code === 0 && said.violations?.length === 0, said };
 }
 

@@ -1,23 +1,37 @@
 #!/usr/bin/env node
 /**
- * All tests: the specs (vitest, beside the code), then the scenarios in the lab. Options after `--` go to vitest, and then
- * only the specs run. At the end it says where the time went, and which specs are unsteady. The last line is `N passed, N failed` over both (and
- * `, N skipped` where this machine cannot do one); exit 0 only when nothing failed.
+ * All tests: the specs (vitest, beside the code), then random histories of the whole plane in virtual time, then the
+ * scenarios in the lab: one after the other, since specs and scenarios are timed. Options after `--` go to vitest, and
+ * then only the specs run. At the end it says where the time went, and which specs are unsteady. The last line is
+ * `N passed, N failed` over all (and `, N skipped` where this machine cannot do one); exit 0 only when nothing failed.
  */
 import { interruptedBy, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
+import { histories } from './tests/histories.mjs';
 import { slowest } from './tests/slowest.mjs';
+
+/** Of the whole plane: at most a minute. */
+const FLEET_HISTORIES = 200;
 
 waitOnInterrupt();
 const options = process.argv.slice(2);
-const began = performance.now();
-const outcomes = [await specs(options, { again: options.length === 0 })];
-const between = performance.now();
-const times = [{ ...outcomes[0], what: 'specs', seconds: (between - began) / 1000 }];
-if (options.length === 0 && interruptedBy() === undefined) {
-  outcomes.push(await scenarios('all'));
-  times.push({ ...outcomes[1], what: 'scenarios', seconds: (performance.now() - between) / 1000 });
+const steps = [['specs', () => specs(options, { again: options.length === 0 })]];
+if (options.length === 0) steps.push(['histories', fleetHistories], ['scenarios', () => scenarios('all')]);
+const outcomes = [];
+for (const [what, run] of steps) {
+  if (interruptedBy() !== undefined) break;
+  const began = performance.now();
+  const outcome = await run();
+  outcomes.push({ ...outcome, what, seconds: (performance.now() - began) / 1000 });
 }
-for (const line of slowest(times)) process.stdout.write(`${line}\n`);
+for (const line of slowest(outcomes)) process.stdout.write(`${line}\n`);
 const { lines, failed } = summary(outcomes);
 process.stdout.write(`${lines.join('\n')}\n`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+async function fleetHistories() {
+  // Built by the set-up, which runs before this.
+  const { runs, SEED } = await import('../dist/libs/contracts/src/testing/chance.js');
+  const outcome = await histories('fleet', runs(FLEET_HISTORIES), SEED);
+  for (const line of outcome.lines) process.stdout.write(`histories: ${line}\n`);
+  return outcome;
+}

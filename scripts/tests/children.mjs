@@ -37,6 +37,12 @@ export async function node(args, { read = false, env = {} } = {}) {
   return { code: exitCode ?? 1, text: stdout ?? '' };
 }
 
+/** What a program says as JSON in its last line; else that line, as `said`. */
+export function lastSaid(text) {
+  const last = text.trim().split('\n').at(-1) ?? '';
+  return last.startsWith('{') ? JSON.parse(last) : { said: last };
+}
+
 /** A run that ended badly counts as a failure, also where it named none. */
 const outcome = (code, passed, failed, skipped = 0) => ({
   passed,

@@ -5,14 +5,15 @@ import { folder } from '../setup/run.mjs';
 const NAMED = 8;
 
 /**
- * Where the time of `npm test` went: a line for the specs and one for the scenarios, with the longest of each.
+ * Where the time of `npm test` went: a line for each step, with the longest of its specs or scenarios.
  *
- * @param times what `specs` and `scenarios` answered, each with `what` it is and how many `seconds` it took in all
+ * @param times what each step answered, with `what` it is and how many `seconds` it took in all
  */
 export const slowest = (times) =>
   times.map(({ what, seconds, report, each }) => {
     const named = [...specTimes(report), ...scenarioTimes(each)].sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
-    return `${what} took ${seconds.toFixed(0)} s; the longest: ${named.map((t) => `${t.name} ${t.seconds.toFixed(0)}`).join(', ')}`;
+    const longest = named.map((t) => `${t.name} ${t.seconds.toFixed(0)}`).join(', ');
+    return `${what} took ${seconds.toFixed(0)} s${longest === '' ? '' : `; the longest: ${longest}`}`;
   });
 
 /** From the report of the specs. */
