@@ -1,5 +1,5 @@
 import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand } from '#contracts';
-import { decodeIncident, isEndedJob, isOpenIncident } from '#contracts';
+import { decodeIncident, identityBasis, identityStanding, isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import { asksWho, IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
 import type { Chassis } from './chassis.js';
@@ -18,7 +18,8 @@ export const HandsRules = {
   'two-holders': 'never two valid holders of one lease',
   'token-back': 'a token never goes back',
   'no-intent': 'no command reaches a BMC that no intent of its fencer and epoch names',
-  'wrong-machine': 'no command but a read is given to a device that switches another machine',
+  'wrong-machine':
+    'no command but a read is given to a device that switches another machine, where anybody can know it',
   'unread-off': 'no off is given to a device that was proven, unless it has said who it is shortly before',
   'two-fencers': 'no command of an earlier epoch leaves once a later one has begun',
   'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
@@ -108,6 +109,14 @@ export class HandsOracle<More extends string = never> {
   private readonly cutAt = new Map<string, number>();
   /** Nodes whose device was proven by what it says of itself. */
   private readonly askWho = new Set<string>();
+  /** Nodes of whose devices a record says whose they are, as they are now. */
+  private readonly known = new Set<string>();
+  /** Node → what its devices rest on, by its record. */
+  private readonly bases = new Map<string, string>();
+  /** Node → when its device, as it is now, was last asked who it is, and did not say. */
+  private readonly unsaidAt = new Map<string, number>();
+  /** Nodes whose off went to another machine, and nobody could know. */
+  private readonly astray = new Set<string>();
   /** Node → when its own device was last asked who it is, and said so. */
   private readonly identifiedAt = new Map<string, number>();
   private readonly livesSince = new Map<string, number>();
@@ -146,6 +155,11 @@ export class HandsOracle<More extends string = never> {
   private nodeStored(name: string, node: NodeRecord): void {
     if (asksWho(node)) this.askWho.add(name);
     else this.askWho.delete(name);
+    const bases = node.powerLevels.flat().map(identityBasis).join(' ');
+    if (this.bases.get(name) !== bases) this.unsaidAt.delete(name);
+    this.bases.set(name, bases);
+    if (node.powerLevels.flat().some((d) => identityStanding(node, d) !== 'unproven')) this.known.add(name);
+    else this.known.delete(name);
   }
 
   /** A bucket was deleted and made anew. */
@@ -208,7 +222,7 @@ export class HandsOracle<More extends string = never> {
   /** A command has left a fencer's host. */
   commandSent(node: string, c: SentCommand): void {
     if (c.verb === 'status') return;
-    if (c.machine !== node) this.violate('wrong-machine', `${c.fencer} sent ${c.verb} to ${c.device.id}: ${c.machine}`);
+    if (c.machine !== node) this.judgeMachine(node, c);
     this.judgeDeadline(node, c);
     const intent = this.intentOf(node, c);
     if (intent === undefined) {
@@ -228,6 +242,15 @@ export class HandsOracle<More extends string = never> {
     }
   }
 
+  /** Whose a device is that was moved since it was known, and does not say who it is, nobody can tell before its off. */
+  private judgeMachine(node: string, { fencer, verb, device, machine, begunMs }: SentCommand): void {
+    const agoMs = begunMs - (this.unsaidAt.get(node) ?? -Infinity);
+    if (this.known.has(node) || agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
+      return this.violate('wrong-machine', `${fencer} sent ${verb} to ${device.id}: ${machine}`);
+    this.astray.add(node);
+    this.probe('another machine by a device that nobody knows');
+  }
+
   private judgeIdentity(node: string, { fencer, device, begunMs }: SentCommand): void {
     if (!this.askWho.has(node)) return;
     const agoMs = begunMs - (this.identifiedAt.get(node) ?? -Infinity);
@@ -245,6 +268,11 @@ export class HandsOracle<More extends string = never> {
     this.reads.set(fencer, known);
     known.set(node, [...(known.get(node) ?? []), outcome].slice(-2));
     if (outcome.told === 'off') this.probe('read as off');
+  }
+
+  /** The device of the node was asked at this time who it is, and did not say. */
+  unsaid(node: string, startedMs: number): void {
+    this.unsaidAt.set(node, Math.max(startedMs, this.unsaidAt.get(node) ?? 0));
   }
 
   /** The node's own device has said who it is, to whichever fencer asked it at this time. */
@@ -367,6 +395,8 @@ export class HandsOracle<More extends string = never> {
     if (i.phase !== 'fenced' || before?.phase === 'fenced') return;
     this.probe(`fenced: ${i.proof?.kind ?? 'no proof'}`);
     if (i.proof === undefined || i.proof.kind === 'manual') return;
+    // What such a proof leads to is judged by where work runs.
+    if (this.astray.delete(node)) return;
     this.provenAt.set(node, this.now());
     if (this.p.owesOn(node)) this.probe('proven off before an on had landed');
     const fencer = i.commands.findLast((c) => c.verb === 'status')?.fencer ?? '';

@@ -46,6 +46,8 @@ export interface PlayedPowerParts {
   cut: () => void;
   /** The outcome of a read is handed back. */
   read: (device: PowerDevice, outcome: ReadOutcome) => void;
+  /** It answers, and does not say whose it is; asked at `startedMs`, virtual ms. */
+  unsaid: (device: PowerDevice, startedMs: number) => void;
   /** It is the machine's own, and has said so; asked at `startedMs`, virtual ms. */
   identified: (device: PowerDevice, startedMs: number) => void;
 }
@@ -75,6 +77,7 @@ export class PlayedPower implements IdentifyingPower {
       } = await this.command(device, 'status', o.deadline, o.signal, seen);
       if (power !== 'on' && power !== 'off') return { code, detail };
       const bmc = this.p.bmcOf(device);
+      if (bmc.mood === 'nameless' || !bmc.tellsGuid) this.p.unsaid(device, startedMs);
       if (bmc.mood === 'nameless') return { code: 'BMC_REFUSED', detail: 'the BMC refused it' };
       if (!bmc.tellsGuid) return { seen: {} };
       if (bmc.chassis === this.p.ownOf(device)) this.p.identified(device, startedMs);
