@@ -114,6 +114,50 @@ describe('lease, decided', () => {
     expect(decideLease(s, ms(900))).toMatchObject({ do: 'write', attempt: { kind: 'acquire', record: { token: 2 } } });
   });
 
+  it('leaves alone what another has written in a bucket that was made anew, also at the revision that it knew', () => {
+    const before: LeaseRecord = { holder: 'b', token: 9, nonce: 'pb.4', ttlMs: TTL };
+    let s = read(initialLease('a', 'pa', TTL), { revision: 9, value: before }, ms(0));
+    // It was cut off for as long as a takeover waits.
+    s = read(s, { revision: 9, value: { ...before, token: 10, nonce: 'pb.12' } }, ms(5_000));
+    expect(decideLease(s, ms(5_000)).do).toBe('wait');
+    expect(decideLease(read(s, { revision: 9, value: { ...before, nonce: 'pb.12' } }, ms(6_250)), ms(6_250)).do).toBe(
+      'write',
+    );
+  });
+
+  it('has lost its term where another stands at its own revision, in a bucket that was made anew', () => {
+    const s = read(acquired(), { revision: 1, value: { holder: 'b', token: 2, nonce: 'pb.1', ttlMs: TTL } }, ms(100));
+    expect(isHeld(s, ms(100))).toBe(false);
+  });
+
+  it.each([
+    ['released', { holder: '', token: 3, nonce: 'pc.1', ttlMs: TTL }],
+    ['its own', { holder: 'a', token: 3, nonce: 'pa.7', ttlMs: TTL }],
+  ] as const)(
+    'waits for whoever wrote what a server has lost, although the key is %s as it was before',
+    (_what, old) => {
+      const lost: LeaseRecord = { holder: 'b', token: 12, nonce: 'pb.4', ttlMs: 2 * TTL };
+      let s = read(initialLease('a', 'pa', TTL), { revision: 12, value: lost }, ms(0));
+      s = read(s, { revision: 7, value: old }, ms(100));
+      expect(decideLease(s, ms(100)).do).toBe('wait');
+      s = read(s, { revision: 7, value: old }, ms(2_599));
+      expect(decideLease(s, ms(2_599)).do).toBe('wait');
+      s = read(s, { revision: 7, value: old }, ms(2_600));
+      expect(decideLease(s, ms(2_600))).toMatchObject({ do: 'write', attempt: { basis: 7, record: { token: 13 } } });
+    },
+  );
+
+  it('takes back at once what it holds itself, and a server has lost', () => {
+    const s = acquired();
+    const renewal = decideLease(s, ms(400));
+    if (renewal.do !== 'write') throw new Error('no renewal');
+    const first = s.seen?.record;
+    if (first === undefined) throw new Error('nothing seen');
+    const renewed = written(sending(s, renewal.attempt), renewal.attempt, 2);
+    const back = read(renewed, { revision: 1, value: first }, ms(500));
+    expect(decideLease(back, ms(500))).toMatchObject({ do: 'write', attempt: { basis: 1, record: { token: 3 } } });
+  });
+
   it('has at most one holder at any instant, and tokens that only grow, whatever is late, lost, paused or drifts', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 2, max: 5 }), (seed, contenders) => {

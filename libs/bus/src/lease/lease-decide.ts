@@ -211,14 +211,31 @@ export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): 
 
   // Writes on an older revision can no longer be applied; those on this one may yet be, and may be repeated.
   const attempts = s.attempts.filter((a) => a.basis === revision);
-  const same = s.seen?.revision === revision;
-  const seen = same ? s.seen : entry === undefined ? gone(s, now) : { revision, sinceNs: now, ...recordOf(entry) };
+  // A bucket that was made anew counts from 1: another's write may stand at the very revision that was known.
+  const same = s.seen?.revision === revision && s.seen.record?.nonce === entry?.value?.nonce;
+  const seen = same ? s.seen : entry === undefined ? gone(s, now) : seenNow(s, entry, now);
   const { floor, ...others } = s;
   const kept: LeaseState = { ...others, nextReadNs, highest, attempts, doubt: false, ...(seen && { seen }) };
   if (same && floor !== undefined) kept.floor = floor;
-  if (s.term === undefined || s.term.revision === revision) return kept;
+  if (s.term === undefined || same) return kept;
   const { term: _lost, ...rest } = kept;
   return rest;
+}
+
+/**
+ * A revision below the one that was known: a server has lost its last writes, or the bucket was made anew. What stands
+ * there says nothing of who holds it: whoever wrote what is lost may still be at work. Who holds it by its own clock, and
+ * finds its own record or a free one, takes it back at once.
+ */
+function seenNow(s: LeaseState, entry: SeenLease, now: bigint): NonNullable<LeaseState['seen']> {
+  const seen = { revision: entry.revision, sinceNs: now, ...recordOf(entry) };
+  const before = s.seen;
+  if (before === undefined || entry.revision > before.revision) return seen;
+  const { record } = seen;
+  if (isHeld(s, now) && record !== undefined && (record.holder === '' || isOwn(s, record)))
+    return { ...seen, freeNs: now };
+  const ttls = [before.record ?? { ttlMs: UNREADABLE_TTL_MS }, record ?? { ttlMs: UNREADABLE_TTL_MS }, s];
+  return { ...seen, freeNs: now + ns(Math.max(...ttls.map((x) => x.ttlMs)) * TAKEOVER) };
 }
 
 /**

@@ -41,6 +41,33 @@ export const lease: readonly Mutant[] = [
     sims: ['hands'],
   },
   {
+    name: 'a revision that is known counts as known in a bucket that was made anew',
+    file: 'libs/bus/src/lease/lease-decide.ts',
+    symbol: 'read',
+    operation: {
+      replace: 's.seen?.revision === revision && s.seen.record?.nonce === entry?.value?.nonce',
+      with: 's.seen?.revision === revision',
+    },
+    specs: DECIDED,
+  },
+  {
+    name: 'a term goes on where another stands at its own revision',
+    file: 'libs/bus/src/lease/lease-decide.ts',
+    symbol: 'read',
+    operation: {
+      replace: 's.term === undefined || same',
+      with: 's.term === undefined || s.term.revision === revision',
+    },
+    specs: DECIDED,
+  },
+  {
+    name: 'a lease whose last writes a server has lost is taken at once',
+    file: 'libs/bus/src/lease/lease-decide.ts',
+    symbol: 'seenNow',
+    operation: { replace: 'entry.revision > before.revision', with: 'true' },
+    specs: DECIDED,
+  },
+  {
     name: 'a contender waits for its time to live and no longer',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'TAKEOVER',
@@ -113,7 +140,7 @@ export const lease: readonly Mutant[] = [
     name: 'the lease is held on although somebody else wrote',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'read',
-    operation: { replace: 's.term.revision === revision', with: 'true' },
+    operation: { replace: 's.term === undefined || same', with: 'true' },
     specs: DECIDED,
   },
   {
