@@ -69,6 +69,7 @@ interface LeaseWrite {
   /** Empty: released, or deleted. */
   holder: string;
   token: number;
+  revision: number;
   atMs: number;
   ttlMs: number;
 }
@@ -426,7 +427,10 @@ export class HandsOracle<More extends string = never> {
     const now = this.now();
     if (key === 'fencer' && before !== undefined && r.holder !== before.holder && this.wasCut(before.holder))
       this.probe('a command cut short, then another fencer took the lease');
-    if (before !== undefined && before.holder !== '' && before.process !== process) {
+    // Who holds by a write that a server has lost is known to nobody else; that two do is judged as one is told so.
+    const isKnown = before !== undefined && revision > before.revision;
+    if (before !== undefined && !isKnown) this.probe('a lease is taken of which a server had lost a write');
+    if (isKnown && before.holder !== '' && before.process !== process) {
       const forMs = before.atMs + before.ttlMs * VALID - now;
       if (forMs > 0)
         this.violate(
@@ -434,7 +438,8 @@ export class HandsOracle<More extends string = never> {
           `${r.holder} took ${key}, which ${before.holder} held ${Math.round(forMs)} ms more`,
         );
     }
-    const write = { process, holder: r.holder, token: Math.max(token, before?.token ?? 0), atMs: now, ttlMs: r.ttlMs };
+    const highest = Math.max(token, before?.token ?? 0);
+    const write = { process, holder: r.holder, token: highest, revision, atMs: now, ttlMs: r.ttlMs };
     this.leases.set(key, write);
     if (key === 'fencer' && r.holder !== '') this.ledAt.set(r.holder, write);
   }
