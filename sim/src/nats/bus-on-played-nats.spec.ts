@@ -162,6 +162,22 @@ describe('the product on the played nats-server', () => {
     expect(await run(bucket.list())).toEqual([]);
   });
 
+  it('keeps a view current over a bucket made anew, also where a message of the old one is still on its way', async () => {
+    const { run, until, start, server, faults, time } = await world();
+    const view = await run(start('reader').bus.bucket<{ n: number }>('nodes').view());
+    const nodes = start('writer').bus.bucket<{ n: number }>('nodes');
+    faults.rates = { ...CALM, lagging: 1, lagMs: [400, 400] };
+    await run(nodes.create('late', { n: 1 }));
+    // The server has read it by then, and the reader has not.
+    await time.advance(390);
+    expect(view.get('late')).toBeUndefined();
+    server.recreateStream('KV_nodes');
+    faults.rates = CALM;
+    await run(nodes.create('new', { n: 2 }));
+    await until(() => view.get('new') !== undefined);
+    expect(view.entries().map((e) => e.key)).toEqual(['new']);
+  });
+
   it('gives a lease to one of two, and to the other one when the first is gone, not before ttl × 1.25', async () => {
     const { until, start, time } = await world();
     const [one, two] = [start('one'), start('two')];

@@ -156,6 +156,9 @@ export class PlayedSession implements ReadSession {
     this.client.toClient(this.arrivesNs - now, this.stream, () => {
       if (this.ended) return;
       this.silence?.cancel();
+      this.silence = undefined;
+      // What was on its way when the server lost the session is the last that is heard of it.
+      if (this.gone || this.awaySinceNs !== undefined) this.expectSound();
       receive();
     });
   }
