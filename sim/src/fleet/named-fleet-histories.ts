@@ -164,6 +164,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'storm-as-a-monitor-begins': {
+    shows: 'four of eight are cut off before a monitor begins, and three are still silent when it sees enough',
+    history: quietFleet('storm-as-a-monitor-begins', FLEET_SEED + 56, {
+      size: 8,
+      events: [
+        { kind: 'monitor-away', at: 20_000, forMs: 11_400 },
+        { kind: 'cut', at: 27_000, nodes: ['n-1', 'n-2', 'n-3', 'n-4'], forMs: 6_800, everyMs: 2_600 },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'paused-in-a-fencing': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {
@@ -197,7 +208,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   'off-under-a-confirmation': {
     shows:
       'an off is under way as a person confirms that the machine is down, and it is on again: no other off follows',
-    history: quietFleet('off-under-a-confirmation', FLEET_SEED + 42, {
+    history: quietFleet('off-under-a-confirmation', FLEET_SEED + 61, {
       events: [
         death,
         // It has been read, and its off is on the way.

@@ -11,6 +11,7 @@ import {
   type Verdict,
   type VerdictKind,
 } from '#contracts';
+import { Attention } from '../../../apps/detector/src/verdicts/attention.js';
 import { lacksQuorum } from '../../../apps/detector/src/verdicts/quorum.js';
 import { isMember, isOnAgain } from '#domain/node/membership.js';
 import type { Dice } from '#contracts/testing/dice.js';
@@ -19,8 +20,6 @@ import type { PlayedHost } from './played-host.js';
 const LAN = DetectionProfiles.lan;
 /** Between two looks at everyone, ms. */
 const LOOK_MS = 250;
-/** After it began to see, ms: until then nobody is judged. */
-const SETTLE_MS = 2 * LAN.reportPeriod;
 
 /** What it thinks of one node. */
 interface Judged {
@@ -65,16 +64,20 @@ export class PlayedMonitor {
   private epoch = 1;
   private seq = 0;
   private away = 0;
-  private seesSince: number | undefined;
-  private hasSeen = false;
+  private isBlind = true;
+  /** The product's own: when it may judge, since when it sees enough, and why it does not. */
+  private attention: Attention;
   /** Node → until when it is suspected for nothing, or is not heard on its backend. */
   private readonly wrong = new Map<string, { verdict: 'SUSPECT' | 'DEGRADED'; untilMs: number }>();
 
-  constructor(private readonly p: PlayedMonitorParts) {}
+  constructor(private readonly p: PlayedMonitorParts) {
+    this.attention = new Attention(this.now);
+  }
 
   async open(): Promise<void> {
     const { bus } = this.p;
     this.nodes = await bus.bucket<NodeRecord>('nodes').view();
+    this.begin();
     bus.subscribe(Subjects.report('*'), (text) => {
       const report = parseReport(text);
       if (report === undefined) return;
@@ -102,8 +105,7 @@ export class PlayedMonitor {
     this.p.bus.clock.after(forMs, () => {
       this.away--;
       this.epoch++;
-      this.hasSeen = false;
-      this.seesSince = undefined;
+      this.begin();
       this.heardAt.clear();
       this.boots.clear();
       this.judged.clear();
@@ -119,6 +121,13 @@ export class PlayedMonitor {
   tellAgain(node: string): void {
     const told = this.toldDead.get(node);
     if (told !== undefined) this.publish(told);
+  }
+
+  /** It has just begun to listen: it judges nobody before everyone has had the time to speak. */
+  private begin(): void {
+    this.isBlind = true;
+    this.attention = new Attention(this.now);
+    this.attention.beQuiet(this.now, LAN);
   }
 
   private get now(): number {
@@ -138,7 +147,7 @@ export class PlayedMonitor {
   }
 
   get isSighted(): boolean {
-    return this.seesSince !== undefined;
+    return !this.isBlind;
   }
 
   /** What it last said of a node. */
@@ -147,12 +156,8 @@ export class PlayedMonitor {
   }
 
   private seeWhetherItSees(): void {
-    const sees = !lacksQuorum(this.reporters.length, this.members.length);
-    if (!sees) this.seesSince = undefined;
-    else if (this.seesSince === undefined) {
-      this.seesSince = this.now;
-      this.hasSeen = true;
-    }
+    this.isBlind = lacksQuorum(this.reporters.length, this.members.length);
+    this.attention.sees(this.isBlind, this.now);
   }
 
   private judge(name: string): void {
@@ -190,8 +195,8 @@ export class PlayedMonitor {
     const host = this.p.hosts.get(name);
     if (host === undefined) return undefined;
     const episode = this.episodeOf(host);
-    if (this.seesSince === undefined) return 'UNKNOWN';
-    if (this.now - this.seesSince < SETTLE_MS) return undefined;
+    if (this.attention.isQuiet(this.now)) return undefined;
+    if (this.isBlind) return 'UNKNOWN';
     const forMs = this.now - episode.sinceMs;
     const wrong = this.wrong.get(name);
     const isWrong = wrong !== undefined && this.now < wrong.untilMs;
@@ -202,7 +207,9 @@ export class PlayedMonitor {
     }
     const others = this.reporters.filter((n) => n !== name).length;
     const isMajority = others >= Math.floor(this.members.length / 2) + 1;
-    if (forMs >= silenceTimeout(LAN) + episode.lateMs && !isReported && isMajority) return 'DOWN';
+    // While it saw too few, nobody's reports were missed.
+    const isMissed = !isReported && this.now - this.attention.listeningSince >= LAN.freshness;
+    if (forMs >= silenceTimeout(LAN) + episode.lateMs && isMissed && isMajority) return 'DOWN';
     return forMs >= LAN.suspectMisses * LAN.interval ? 'SUSPECT' : undefined;
   }
 
@@ -268,7 +275,7 @@ export class PlayedMonitor {
       seq: this.seq,
       instance: 'detector-1',
       sighted: this.isSighted,
-      ...(!this.isSighted && { blindBy: this.hasSeen ? 'reports' : 'own' }),
+      ...(!this.isSighted && { blindBy: this.attention.blindBy }),
       members: this.members.length,
       sightedReporters: this.reporters.length,
       notUp,

@@ -267,3 +267,20 @@ it('looks for itself at a node that is asked about and not heard, also without a
   played.returns(DEAD);
   expect(played.probed).not.toContain(DEAD);
 });
+
+it('suspects all that are silent in the very look in which it sees enough again: a storm is counted by that', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  sut.lose('n-1', 'n-2', 'n-3');
+  sut.verdictsUntil(32_000);
+  expect(sut.asked('n-4')).toBe('UNKNOWN');
+  const from = sut.news.length;
+  sut.returns('n-3');
+  const suspected = sut.news.slice(from).filter((n) => n.is.verdict === 'SUSPECT');
+  expect(suspected.map((n) => [n.node, n.at])).toEqual([
+    ['n-1', 32_000],
+    ['n-2', 32_000],
+    // Most of the others have not found it again.
+    ['n-3', 32_000],
+  ]);
+});
