@@ -17,6 +17,7 @@ import {
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
+import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import type { Sender } from '../nats/played-server.js';
 import { HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
@@ -216,7 +217,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** They are cut off together, and will come back by themselves. */
   stormBegins(nodes: readonly string[]): void {
     const speaking = nodes.filter((n) => this.f.hosts.get(n)?.speaks === true);
-    if (speaking.length > this.f.brake) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
+    // Who is cordoned is no member of the fleet: the brake does not count it.
+    const members = speaking.filter((n) => {
+      const record = this.records.nodes.get(n);
+      return record !== undefined && isMember(record);
+    });
+    if (members.length > this.f.brake) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
   }
 
   /** An order was acknowledged after which the incident that was open then gives no `off`. */

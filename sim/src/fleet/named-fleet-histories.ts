@@ -175,6 +175,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'storm-with-a-cordoned-node': {
+    shows: 'three are cut off of which one is cordoned: the other two are no more than may be silent at once',
+    history: quietFleet('storm-with-a-cordoned-node', FLEET_SEED + 60, {
+      size: 6,
+      events: [
+        order({ what: 'cordon', node: 'n-2' }, 17_000),
+        { kind: 'cut', at: 20_000, nodes: ['n-1', 'n-2', 'n-3'], forMs: 9_000, everyMs: 250 },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'paused-in-a-fencing': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {
