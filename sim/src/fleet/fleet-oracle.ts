@@ -50,6 +50,8 @@ export interface FleetOracleParts extends HandsOracleParts {
   hosts: ReadonlyMap<string, PlayedHost>;
   /** So many may be unhealthy at once. */
   brake: number;
+  /** The monitor's last word of a machine is that it is well. */
+  isCalledUp: (node: string) => boolean;
   /** The monitor sees too few to judge anybody: in words. */
   blind: () => string | undefined;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
@@ -81,10 +83,11 @@ interface LastRun {
   ended: RunEnd | undefined;
 }
 
-/** A storm that will heal: those who will come back, and since when. */
+/** A storm that will heal: those who will come back, since when, and who of them has not been heard again. */
 interface Storm {
   nodes: ReadonlySet<string>;
   sinceMs: number;
+  unheard: Set<string>;
 }
 
 /** What runs where, and what may: beside all that the oracle of the hands knows. */
@@ -95,7 +98,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no `off` is written in it any more. */
   private readonly over = new Map<string, string>();
-  private readonly storms: Storm[] = [];
+  private storms: Storm[] = [];
   /** Incident → when it was written first. */
   private readonly begunMs = new Map<string, number>();
   private readonly lastReads = new Map<string, { told: ReadOutcome['told']; fencer: string; atMs: number }>();
@@ -144,6 +147,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   speaks(node: string, is: boolean): void {
     this.lives(node, is);
+    if (is) for (const { unheard } of this.storms) unheard.delete(node);
+    this.endStorms();
     if (!is) {
       const isTarget = (i: IncidentRecord): boolean =>
         i.phase === 'recovering' && i.recovery.some((r) => r.to === node && r.state !== 'running');
@@ -222,7 +227,19 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       const record = this.records.nodes.get(n);
       return record !== undefined && isMember(record);
     });
-    if (members.length > this.f.brake) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
+    if (members.length <= this.f.brake) return;
+    this.storms.push({ nodes: new Set(speaking), sinceMs: this.now(), unheard: new Set(speaking) });
+  }
+
+  /**
+   * A storm is over where all of it were heard again, are called well, and are held by no storm that the product knows:
+   * who falls silent after that does so for a cause of its own.
+   */
+  private endStorms(): void {
+    const isHeld = (node: string): boolean => (this.permits?.trips ?? []).some((t) => t.members[node] !== undefined);
+    this.storms = this.storms.filter(
+      ({ nodes, unheard }) => unheard.size > 0 || [...nodes].some((n) => !this.f.isCalledUp(n) || isHeld(n)),
+    );
   }
 
   /** An order was acknowledged after which the incident that was open then gives no `off`. */
@@ -285,6 +302,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const { nodes } = this.records;
     const before = nodes.get(node)?.status;
     keep(nodes, node, text);
+    this.endStorms();
     const status = nodes.get(node)?.status;
     if (before !== undefined && status !== undefined && status !== before) this.probe(`${before} → ${status}`);
   }

@@ -86,6 +86,7 @@ export class FleetWorld implements PlayWorld {
       bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
+      isCalledUp: (node) => this.monitor.lastOf(node) === 'UP',
       blind: () => (this.monitor.isSighted ? undefined : 'the monitor is blind'),
       notCalledDead: (node) => {
         const verdict = this.monitor.lastOf(node);

@@ -186,6 +186,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'cut-after-a-storm': {
+    shows:
+      'all of a storm are back, who were silent only while the monitor saw too few; then one is cut off, and fenced',
+    history: quietFleet('cut-after-a-storm', FLEET_SEED + 69, {
+      events: [
+        { kind: 'cut', at: 20_300, nodes: ['n-1', 'n-2', 'n-3'], forMs: 12_000, everyMs: 40 },
+        { kind: 'cut', at: 45_000, nodes: ['n-2'], forMs: 10_000, everyMs: 0 },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'paused-in-a-fencing': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {
