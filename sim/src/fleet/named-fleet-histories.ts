@@ -197,6 +197,18 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'storm-heals-unheard': {
+    shows: 'three of four are cut off, and the conductor hears nobody as the monitor sees again: nobody is powered off',
+    history: quietFleet('storm-heals-unheard', FLEET_SEED + 57, {
+      events: [
+        { kind: 'cut', at: 20_000, nodes: ['n-1', 'n-2', 'n-3'], forMs: 9_000, everyMs: 4_000 },
+        // It does not hear of the suspicion that comes before the blindness, nor of its end.
+        { kind: 'cut-off', at: 21_000, process: 'the conductor', forMs: 2_000, silentMs: 1_000 },
+        { kind: 'cut-off', at: 29_500, process: 'the conductor', forMs: 4_700, silentMs: 2_000 },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'paused-in-a-fencing': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {

@@ -47,8 +47,16 @@ describe('the sight of the detector, as it is heard', () => {
     hear('reports');
     hear('sighted', { epoch: 2 });
     hear('reports', { epoch: 2 });
-    hear('sighted', { epoch: 2, after: 4_000 });
+    hear('own', { epoch: 2, after: 4_000 });
+    hear('sighted', { epoch: 2 });
     expect(sut.ended(now)).toBeUndefined();
+  });
+
+  it('tells of the end of one that it has not heard itself, where the same detector sees when it is heard again', () => {
+    hear('sighted');
+    hear('reports');
+    hear('sighted', { after: 60_000 });
+    expect(sut.ended(now)).toEqual({ epoch: 1, seq: now });
   });
 
   it('takes the blindness of a detector that does not say why for missing reports where it saw before', () => {

@@ -20,7 +20,8 @@ export class SightWatch {
   hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy'>, now: number): void {
     const was = this.last;
     this.last = { beacon, at: now };
-    const goesOn = was !== undefined && was.beacon.epoch === beacon.epoch && now - was.at < BEACON_FRESH_MS;
+    const isSame = was?.beacon.epoch === beacon.epoch;
+    const goesOn = was !== undefined && isSame && now - was.at < BEACON_FRESH_MS;
     if (!beacon.sighted) {
       // An older detector does not say why.
       this.missing =
@@ -29,7 +30,8 @@ export class SightWatch {
       return;
     }
     if (goesOn && was.beacon.sighted) return;
-    if (this.missing && goesOn) this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
+    // Who hears nobody for a while does not hear the end itself: it was blind, and the same one sees by now.
+    if (this.missing && isSame) this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
     this.missing = false;
     this.since = now;
   }

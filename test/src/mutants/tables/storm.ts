@@ -72,7 +72,14 @@ export const storm: readonly Mutant[] = [
     name: 'what a detector did not see itself counts as missing reports',
     file: 'apps/inventory/src/verdicts/sight-watch.ts',
     symbol: 'SightWatch.hear',
-    operation: { replace: 'this.missing && goesOn', with: 'this.missing' },
+    operation: { replace: 'this.missing && isSame', with: 'this.missing' },
+    specs: ['apps/inventory/src/verdicts/sight-watch.spec.ts'],
+  },
+  {
+    name: 'a blindness has no end for who did not hear it',
+    file: 'apps/inventory/src/verdicts/sight-watch.ts',
+    symbol: 'SightWatch.hear',
+    operation: { replace: 'this.missing && isSame', with: 'this.missing && goesOn' },
     specs: ['apps/inventory/src/verdicts/sight-watch.spec.ts'],
   },
   {
