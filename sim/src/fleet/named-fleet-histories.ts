@@ -438,6 +438,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'leases-anew-unseen': {
+    shows:
+      'the bucket of leases is made anew while a contender is cut off, which finds the old revision of a new write',
+    history: quietFleet('leases-anew-unseen', FLEET_SEED + 60, {
+      events: [
+        { kind: 'cut-off', at: 10_000, process: 'inventory-1', forMs: 13_500, silentMs: 600 },
+        { kind: 'bucket-anew', at: 15_000, bucket: 'leases' },
+      ],
+      quietFrom: 45_000,
+    }),
+  },
   ...Object.fromEntries(
     (['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed'] as const).map((phase, i) => [
       `conductor-killed-${phase}`,

@@ -318,6 +318,29 @@ describe('a lease that guards records, decided', () => {
     });
   });
 
+  it('knows another write by its nonce where the revision is the one that it saw before', () => {
+    // Its reads went unanswered while the bucket was made anew, and the holder wrote as often as before.
+    let s = read(initialLease('a', 'pa', TTL, true), { revision: 15, value: { ...other, nonce: 'pb.6' } }, ms(0));
+    s = floorKnown(s, 7);
+    s = read(unread(s, ms(100)), { revision: 15, value: { ...other, token: 18, nonce: 'pb.16' } }, ms(10_000));
+    expect(decideLease(s, ms(10_000)).do).toBe('wait');
+    s = read(s, { revision: 15, value: { ...other, token: 18, nonce: 'pb.16' } }, ms(11_250));
+    expect(decideLease(s, ms(11_250))).toEqual({ do: 'ask-floor' });
+    // Nor is a holder one any more where another wrote under its revision.
+    const holder = read(acquired(), { revision: 1, value: other }, ms(10));
+    expect(isHeld(holder, ms(10))).toBe(false);
+  });
+
+  it('takes nothing over by what it saw before its reads went unanswered', () => {
+    const seen = { revision: 9, value: other };
+    let s = floorKnown(read(initialLease('a', 'pa', TTL, true), seen, ms(0)), 7);
+    s = unread(s, ms(1240));
+    expect(decideLease(s, ms(1260)).do).toBe('wait');
+    expect(decideLease(s, ms(1340)).do).toBe('read');
+    s = read(s, seen, ms(1340));
+    expect(decideLease(s, ms(1340)).do).toBe('write');
+  });
+
   it('does not take its own earlier term for the last one when the key has vanished', () => {
     // It stood still beyond its term: another may have had the lease meanwhile.
     const s = read(read(lapse(acquired()), undefined, ms(5000)), undefined, ms(6200));

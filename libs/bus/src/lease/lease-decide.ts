@@ -49,7 +49,7 @@ export interface LeaseState {
   term?: LeaseTerm;
   /** Writes on the seen revision that may have been applied, or may yet be. */
   attempts: LeaseAttempt[];
-  /** A write's fate is unknown: the key is read before anything else is written. */
+  /** A write's fate is unknown, or the last read went unanswered: the key is read before anything is written. */
   doubt: boolean;
   /** One write is on its way and is waited for. */
   writing: boolean;
@@ -211,8 +211,7 @@ export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): 
 
   // Writes on an older revision can no longer be applied; those on this one may yet be, and may be repeated.
   const attempts = s.attempts.filter((a) => a.basis === revision);
-  // A bucket that was made anew counts from 1: another's write may stand at the very revision that was known.
-  const same = s.seen?.revision === revision && s.seen.record?.nonce === entry?.value?.nonce;
+  const same = s.seen !== undefined && isSameWrite(s.seen, revision, entry?.value);
   const seen = same ? s.seen : entry === undefined ? gone(s, now) : seenNow(s, entry, now);
   const { floor, ...others } = s;
   const kept: LeaseState = { ...others, nextReadNs, highest, attempts, doubt: false, ...(seen && { seen }) };
@@ -223,8 +222,8 @@ export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): 
 }
 
 /**
- * A revision below the one that was known: a server has lost its last writes, or the bucket was made anew. What stands
- * there says nothing of who holds it: whoever wrote what is lost may still be at work. Who holds it by its own clock, and
+ * Another write, at a revision that is not above the one that was known: a server has lost its last writes, or the bucket
+ * was made anew. What stands there says nothing of who holds it: whoever wrote what is lost may still be at work. Who holds it by its own clock, and
  * finds its own record or a free one, takes it back at once.
  */
 function seenNow(s: LeaseState, entry: SeenLease, now: bigint): NonNullable<LeaseState['seen']> {
@@ -237,6 +236,13 @@ function seenNow(s: LeaseState, entry: SeenLease, now: bigint): NonNullable<Leas
   const ttls = [before.record ?? { ttlMs: UNREADABLE_TTL_MS }, record ?? { ttlMs: UNREADABLE_TTL_MS }, s];
   return { ...seen, freeNs: now + ns(Math.max(...ttls.map((x) => x.ttlMs)) * TAKEOVER) };
 }
+
+/**
+ * Nobody has written since. The revision alone does not say so: it counts from the start again in a bucket that was
+ * made anew, or that lost its last writes, and one who did not look meanwhile finds the old number of a newer write.
+ */
+const isSameWrite = (seen: NonNullable<LeaseState['seen']>, revision: number, found?: LeaseRecord): boolean =>
+  seen.revision === revision && seen.record?.nonce === found?.nonce;
 
 /**
  * The key is not there any more: its bucket was deleted, or made anew. Whoever holds it by its own clock makes it again
@@ -267,9 +273,13 @@ export function surpassed(s: LeaseState, token: number): LeaseState {
 const recordOf = (entry: SeenLease | undefined): { record?: LeaseRecord; unreadable?: true } =>
   entry === undefined ? {} : entry.value === undefined ? { unreadable: true } : { record: entry.value };
 
-/** The read failed or was not answered. */
+/**
+ * The read failed or was not answered. What was seen before is no basis for a write: in a bucket that was made anew
+ * meanwhile, the same revision may be of another's newer write.
+ */
 export const unread = (s: LeaseState, now: bigint): LeaseState => ({
   ...s,
+  doubt: true,
   nextReadNs: now + ns(readPeriod(s.ttlMs)),
 });
 

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   detect: 176,
   fence: 165,
   keys: 73,
-  lease: 41,
+  lease: 42,
   recover: 122,
   return: 99,
   secrets: 49,

@@ -41,16 +41,6 @@ export const lease: readonly Mutant[] = [
     sims: ['hands'],
   },
   {
-    name: 'a revision that is known counts as known in a bucket that was made anew',
-    file: 'libs/bus/src/lease/lease-decide.ts',
-    symbol: 'read',
-    operation: {
-      replace: 's.seen?.revision === revision && s.seen.record?.nonce === entry?.value?.nonce',
-      with: 's.seen?.revision === revision',
-    },
-    specs: DECIDED,
-  },
-  {
     name: 'a term goes on where another stands at its own revision',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'read',
@@ -84,8 +74,23 @@ export const lease: readonly Mutant[] = [
   {
     name: 'a new revision of another holder does not begin the wait anew',
     file: 'libs/bus/src/lease/lease-decide.ts',
-    symbol: 'read',
-    operation: { replace: 's.seen?.revision === revision', with: 's.seen !== undefined' },
+    symbol: 'isSameWrite',
+    operation: { replace: 'seen.revision === revision', with: 'true' },
+    specs: DECIDED,
+    test: 'asks again for each revision that it contends on',
+  },
+  {
+    name: 'a newer write under the number of an older one does not begin the wait anew',
+    file: 'libs/bus/src/lease/lease-decide.ts',
+    symbol: 'isSameWrite',
+    operation: { replace: 'seen.record?.nonce === found?.nonce', with: 'true' },
+    specs: DECIDED,
+  },
+  {
+    name: 'a lease is taken over by what was seen before reads went unanswered',
+    file: 'libs/bus/src/lease/lease-decide.ts',
+    symbol: 'unread',
+    operation: { replace: 'true', with: 's.doubt' },
     specs: DECIDED,
   },
   {
