@@ -1,4 +1,12 @@
-import { MusterError, PERMITS_KEY, Subjects, type ErrorCode, type Permits, type Verdict } from '#contracts';
+import {
+  identityBasis,
+  MusterError,
+  PERMITS_KEY,
+  Subjects,
+  type ErrorCode,
+  type Permits,
+  type Verdict,
+} from '#contracts';
 import type { ServiceContext } from '#service';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { TaskRun } from '../conductor/task.js';
@@ -138,6 +146,8 @@ export class FencingWorld {
     const identity = this.identity.get(node);
     if (identity === 'never') return new Promise(() => undefined);
     if (identity !== undefined) throw new MusterError(identity, 'not read');
-    return Promise.resolve({ devices: [{ id: 'bmc', basis: 'b', code: 'BMC_REFUSED' }] });
+    const devices = this.store.nodes.content[node]?.powerLevels.flat() ?? [];
+    const refused = devices.map((d) => ({ id: d.id, basis: identityBasis(d), code: 'BMC_REFUSED' }));
+    return Promise.resolve({ devices: refused });
   }
 }
