@@ -103,15 +103,22 @@ const isOwn = (s: LeaseState, r: LeaseRecord): boolean => r.nonce.startsWith(`${
  */
 const UNREADABLE_TTL_MS = 14_000;
 
+/**
+ * So long, ns, somebody may be at work who holds by one of these records; `undefined` is one that nobody can read. Without
+ * any: who holds by what was never seen.
+ */
+const outlasts = (s: LeaseState, ...records: readonly (LeaseRecord | undefined)[]): bigint =>
+  ns(Math.max(s.ttlMs, ...records.map((r) => r?.ttlMs ?? UNREADABLE_TTL_MS)) * TAKEOVER);
+
 /** May the key be written by a contender, as of now? Nobody else's term can then still be valid. */
 function takeoverAt(s: LeaseState, seen: NonNullable<LeaseState['seen']>): bigint {
   if (seen.freeNs !== undefined) return seen.freeNs;
   // A key that is not there, although records tell of holders: it was taken away, maybe from under one.
-  if (seen.revision === 0 && (s.floor ?? 0) > 0) return seen.sinceNs + ns(s.ttlMs * TAKEOVER);
-  if (seen.unreadable) return seen.sinceNs + ns(Math.max(UNREADABLE_TTL_MS, s.ttlMs) * TAKEOVER);
+  if (seen.revision === 0 && (s.floor ?? 0) > 0) return seen.sinceNs + outlasts(s);
+  if (seen.unreadable) return seen.sinceNs + outlasts(s, undefined);
   const r = seen.record;
   if (r === undefined || r.holder === '' || isOwn(s, r)) return 0n;
-  return seen.sinceNs + ns(Math.max(r.ttlMs, s.ttlMs) * TAKEOVER);
+  return seen.sinceNs + outlasts(s, r);
 }
 
 /** What to do next. Pure: the clock comes in. */
@@ -222,9 +229,9 @@ export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): 
 }
 
 /**
- * Another write, at a revision that is not above the one that was known: a server has lost its last writes, or the bucket
- * was made anew. What stands there says nothing of who holds it: whoever wrote what is lost may still be at work. Who holds it by its own clock, and
- * finds its own record or a free one, takes it back at once.
+ * Another write than the one that was known. At a revision that is not above that, a server has lost its last writes, or
+ * the bucket was made anew: what stands there says nothing of who holds it, and whoever wrote what is lost may still be
+ * at work. Who holds it by its own clock, and finds its own record or a free one, takes it back at once.
  */
 function seenNow(s: LeaseState, entry: SeenLease, now: bigint): NonNullable<LeaseState['seen']> {
   const seen = { revision: entry.revision, sinceNs: now, ...recordOf(entry) };
@@ -233,8 +240,7 @@ function seenNow(s: LeaseState, entry: SeenLease, now: bigint): NonNullable<Leas
   const { record } = seen;
   if (isHeld(s, now) && record !== undefined && (record.holder === '' || isOwn(s, record)))
     return { ...seen, freeNs: now };
-  const ttls = [before.record ?? { ttlMs: UNREADABLE_TTL_MS }, record ?? { ttlMs: UNREADABLE_TTL_MS }, s];
-  return { ...seen, freeNs: now + ns(Math.max(...ttls.map((x) => x.ttlMs)) * TAKEOVER) };
+  return { ...seen, freeNs: now + outlasts(s, before.record, record) };
 }
 
 /**
@@ -253,8 +259,7 @@ function gone(s: LeaseState, now: bigint): NonNullable<LeaseState['seen']> {
   const wasFree = before === undefined || before.revision === 0 || before.record?.holder === '';
   if (wasFree) return { revision: 0, sinceNs: now };
   if (isHeld(s, now)) return { revision: 0, sinceNs: now, freeNs: now };
-  const ttlMs = Math.max(before.record?.ttlMs ?? UNREADABLE_TTL_MS, s.ttlMs);
-  return { revision: 0, sinceNs: now, freeNs: now + ns(ttlMs * TAKEOVER) };
+  return { revision: 0, sinceNs: now, freeNs: now + outlasts(s, before.record) };
 }
 
 /** What the guarded records hold: the next token is above it. */
