@@ -26,7 +26,7 @@ export interface Spoken {
   leaving: boolean;
   /** It must report nobody down: it stood still a moment ago. That it cannot send it notices with time. */
   abstains: boolean;
-  /** By target: whether it had been silent where this one could send, for so long, while it ran, that it may be reported down. */
+  /** By target: whether it was silent for long enough, where this one could send, while it ran, to be reported down. */
   mayReportDown: boolean[];
   /** By target: when it last answered, on whichever network. */
   answered: Float64Array;

@@ -1,4 +1,4 @@
-import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand } from '#contracts';
+import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand, PowerDevice } from '#contracts';
 import { decodeIncident, identityBasis, identityStanding, isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import { asksWho, IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
@@ -55,6 +55,9 @@ const LATENCY_MS = 50;
 /** Takes a takeover after the guard has ended what the former holder had begun, ms. */
 const JUST_MS = 8_000;
 
+/** A device as it is: at another address it is another one. */
+const placeOf = (d: PowerDevice): string => `${d.id} ${identityBasis(d)}`;
+
 /** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
 const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
 
@@ -108,13 +111,9 @@ export class HandsOracle<More extends string = never> {
   private readonly reads = new Map<string, Map<string, ReadOutcome[]>>();
   /** Fencers and jobs: when the guard last ended a command, or a playbook, of it. */
   private readonly cutAt = new Map<string, number>();
-  /** Nodes whose device was proven by what it says of itself. */
-  private readonly askWho = new Set<string>();
-  /** Nodes of whose devices a record says whose they are, as they are now. */
-  private readonly known = new Set<string>();
-  /** Node → what its devices rest on, by its record. */
-  private readonly bases = new Map<string, string>();
-  /** Node → when its device, as it is now, was last asked who it is, and did not say. */
+  /** As last written, like the incidents; of one that was deleted the last. */
+  private readonly nodes = new Map<string, NodeRecord>();
+  /** Device, see {@link placeOf} → when it was last asked who it is, and did not say. */
   private readonly unsaidAt = new Map<string, number>();
   /** Nodes whose off went to another machine, and nobody could know. */
   private readonly astray = new Set<string>();
@@ -150,17 +149,7 @@ export class HandsOracle<More extends string = never> {
     if (bucket === 'incidents') this.incidentStored(key, decodeIncident(key, text));
     else if (bucket === 'leases') this.leaseStored(key, JSON.parse(text) as LeaseRecord, revision);
     else if (bucket === 'jobs') this.jobStored(key, JSON.parse(text) as JobRecord);
-    else if (bucket === 'nodes') this.nodeStored(key, JSON.parse(text) as NodeRecord);
-  }
-
-  private nodeStored(name: string, node: NodeRecord): void {
-    if (asksWho(node)) this.askWho.add(name);
-    else this.askWho.delete(name);
-    const bases = node.powerLevels.flat().map(identityBasis).join(' ');
-    if (this.bases.get(name) !== bases) this.unsaidAt.delete(name);
-    this.bases.set(name, bases);
-    if (node.powerLevels.flat().some((d) => identityStanding(node, d) !== 'unproven')) this.known.add(name);
-    else this.known.delete(name);
+    else if (bucket === 'nodes') this.nodes.set(key, JSON.parse(text) as NodeRecord);
   }
 
   /** A bucket was deleted and made anew. */
@@ -245,15 +234,19 @@ export class HandsOracle<More extends string = never> {
 
   /** Whose a device is that was moved since it was known, and does not say who it is, nobody can tell before its off. */
   private judgeMachine(node: string, { fencer, verb, device, machine, begunMs }: SentCommand): void {
-    const agoMs = begunMs - (this.unsaidAt.get(node) ?? -Infinity);
-    if (this.known.has(node) || agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
+    const agoMs = begunMs - (this.unsaidAt.get(placeOf(device)) ?? -Infinity);
+    const record = this.nodes.get(node);
+    const isKnown = record?.powerLevels.flat().some((d) => identityStanding(record, d) !== 'unproven') === true;
+    if (isKnown || agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
       return this.violate('wrong-machine', `${fencer} sent ${verb} to ${device.id}: ${machine}`);
     this.astray.add(node);
     this.probe('another machine by a device that nobody knows');
   }
 
   private judgeIdentity(node: string, { fencer, device, begunMs }: SentCommand): void {
-    if (!this.askWho.has(node)) return;
+    // Where no device was proven by what it says of itself there is nothing to ask for.
+    const record = this.nodes.get(node);
+    if (record === undefined || !asksWho(record)) return;
     const agoMs = begunMs - (this.identifiedAt.get(node) ?? -Infinity);
     if (agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
       this.violate(
@@ -271,9 +264,10 @@ export class HandsOracle<More extends string = never> {
     if (outcome.told === 'off') this.probe('read as off');
   }
 
-  /** The device of the node was asked at this time who it is, and did not say. */
-  unsaid(node: string, startedMs: number): void {
-    this.unsaidAt.set(node, Math.max(startedMs, this.unsaidAt.get(node) ?? 0));
+  /** The device was asked at this time who it is, and did not say. */
+  unsaid(device: PowerDevice, startedMs: number): void {
+    const place = placeOf(device);
+    this.unsaidAt.set(place, Math.max(startedMs, this.unsaidAt.get(place) ?? 0));
   }
 
   /** The node's own device has said who it is, to whichever fencer asked it at this time. */

@@ -95,7 +95,7 @@ export class HandsPrograms {
         oracle.commandSent(nodeOf(c.device), c);
       },
       read: (device, outcome) => oracle.readEnded(nodeOf(device), life.process, outcome),
-      unsaid: (device, startedMs) => oracle.unsaid(nodeOf(device), startedMs),
+      unsaid: (device, startedMs) => oracle.unsaid(device, startedMs),
       identified: (device, startedMs) => oracle.identified(nodeOf(device), startedMs),
     });
     const queue = new BmcQueue();
