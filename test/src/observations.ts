@@ -57,6 +57,12 @@ export async function assertNoPowerWrites(fleet: Fleet, sinceNs: number): Promis
     assert.deepEqual(await powerWrites(fleet, h.name, sinceNs), [], `${h.name} got power commands`);
 }
 
+/** None of these workloads ran on two hosts at any moment, by the ledger. */
+export async function assertNeverTwice(fleet: Fleet, ...workloads: readonly string[]): Promise<void> {
+  for (const name of workloads)
+    assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran twice at once`);
+}
+
 export async function alarm(fleet: Fleet, code: string, subject: string): Promise<AlarmView | undefined> {
   const { items } = await fleet.api.get<{ items: AlarmView[] }>('/v1/alarms');
   return items.find((a) => a.code === code && a.subject === subject && a.cleared === undefined);

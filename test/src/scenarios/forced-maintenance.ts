@@ -1,7 +1,15 @@
 import { strict as assert } from 'node:assert';
 import type { JobRecord } from '#contracts';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
-import { assertNoPowerWrites, kill, nowNs, powerWrites, runningNow, startedAfter } from '../observations.js';
+import {
+  assertNeverTwice,
+  assertNoPowerWrites,
+  kill,
+  nowNs,
+  powerWrites,
+  runningNow,
+  startedAfter,
+} from '../observations.js';
 import {
   closeGate,
   completed,
@@ -34,10 +42,6 @@ async function workersWith(fleet: Fleet, workload: string): Promise<[string, str
   assert.ok(busy !== undefined && idle !== undefined, 'the fleet has too few idle workers');
   await fleet.lab('workload', 'add', workload, '--on', busy);
   return [busy, idle];
-}
-
-async function assertNeverTwice(fleet: Fleet, workload: string): Promise<void> {
-  assert.equal((await fleet.history(workload))?.longestOverlapMs, 0, `${workload} ran twice at once`);
 }
 
 export const O15: Scenario = {

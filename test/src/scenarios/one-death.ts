@@ -1,6 +1,14 @@
 import { strict as assert } from 'node:assert';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
-import { assignedTo, hostRunning, kill, runningNow, startedAfter, type Death } from '../observations.js';
+import {
+  assertNeverTwice,
+  assignedTo,
+  hostRunning,
+  kill,
+  runningNow,
+  startedAfter,
+  type Death,
+} from '../observations.js';
 import type { Scenario } from '../scenario.js';
 import { downInTime, oneOff } from './detection/death.js';
 
@@ -36,11 +44,6 @@ async function runElsewhere(
     assert.ok(ms <= ELSEWHERE_WITHIN_MS, `${name} ran elsewhere after ${ms.toFixed(0)} ms`);
     assert.notEqual(run.host, death.host);
   }
-}
-
-async function neverOnTwo(fleet: Fleet, names: readonly string[]): Promise<void> {
-  for (const name of names)
-    assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran on two at once`);
 }
 
 /** V2. */
@@ -88,7 +91,7 @@ export const oneDeath: Scenario = {
     const first = await startedAfter(fleet, 'w1', death.ns, ELSEWHERE_WITHIN_MS);
     await offProved(fleet, death, first.fromNs);
     await runElsewhere(fleet, death, names, say);
-    await neverOnTwo(fleet, names);
+    await assertNeverTwice(fleet, ...names);
     await fleet.events.incident(death.node, 'recovered', 30_000, death.mark);
     await staysStopped(fleet, STOPPED);
 
@@ -96,7 +99,7 @@ export const oneDeath: Scenario = {
     await setUpAgain(fleet, death);
     const back = await fleet.events.inService(death.node, 60_000, death.mark);
     say(`in service ${((Number(back.arrivedNs) - death.ns) / 1e9).toFixed(1)} s after its death`);
-    await neverOnTwo(fleet, names);
+    await assertNeverTwice(fleet, ...names);
     await staysStopped(fleet, STOPPED);
     await fleet.api.request('DELETE', `/v1/workloads/${STOPPED}`);
   },

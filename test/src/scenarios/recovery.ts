@@ -2,7 +2,15 @@ import { strict as assert } from 'node:assert';
 import { dirname } from 'node:path';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { withNatsClosed } from '../nats-closed.js';
-import { assertNoPowerWrites, hostRunning, kill, nowNs, runningNow, startedAfter } from '../observations.js';
+import {
+  assertNeverTwice,
+  assertNoPowerWrites,
+  hostRunning,
+  kill,
+  nowNs,
+  runningNow,
+  startedAfter,
+} from '../observations.js';
 import { idleWorkers, withoutWork } from '../operations.js';
 import { onHost } from '../returns.js';
 import type { Scenario } from '../scenario.js';
@@ -46,8 +54,7 @@ export const V13: Scenario = {
       }),
     );
     await alarmCleared(fleet, 'agent-health', fleet.nodeOf(mute));
-    for (const name of ['w1', 'v13'])
-      assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran twice`);
+    await assertNeverTwice(fleet, 'w1', 'v13');
     const runs = (await fleet.history('v13'))?.runs.filter((r) => r.toNs > began);
     assert.deepEqual(
       runs?.map((r) => r.host),
@@ -78,7 +85,7 @@ export const V14: Scenario = {
         const run = await startedAfter(fleet, 'w1', death.ns, ELSEWHERE_WITHIN_MS);
         assert.ok(run.host !== target && run.host !== host, `w1 was started on ${run.host}`);
         assert.equal(fleet.events.seen.slice(death.mark).filter(of('stopping')).length, 1, 'it was not stopped first');
-        assert.equal((await fleet.history('w1'))?.longestOverlapMs, 0, 'w1 ran twice');
+        await assertNeverTwice(fleet, 'w1');
         const w1 = (await fleet.workloads()).find((w) => w.name === 'w1');
         assert.deepEqual(
           w1?.failedOn?.map((f) => f.node),
@@ -110,7 +117,7 @@ export const V15: Scenario = {
     await fleet.events.until('the event that it has ended', w1('ended'), 10_000, mark);
     await fleet.events.until('the event that it runs', w1('running'), 10_000, mark);
     assert.equal(fleet.events.seen.slice(mark).filter(w1('ended')).length, 1, 'it was started more than once');
-    assert.equal((await fleet.history('w1'))?.longestOverlapMs, 0, 'w1 ran twice');
+    await assertNeverTwice(fleet, 'w1');
     await assertNoPowerWrites(fleet, since);
     say(`started again on ${host} after ${((run.fromNs - stoppedNs) / 1e9).toFixed(1)} s`);
   },

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FeedEvent } from '../../../lab/src/fleet/event-feed.js';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
-import { assertNoPowerWrites, assignedTo, hostRunning, nowNs, runningNow } from '../observations.js';
+import { assertNeverTwice, assertNoPowerWrites, assignedTo, hostRunning, nowNs, runningNow } from '../observations.js';
 import {
   atGate,
   closeGate,
@@ -56,7 +56,7 @@ async function reboot(fleet: Fleet, hosts: readonly string[]): Promise<void> {
 async function runOnce(fleet: Fleet, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await fleet.until(`${name} to run`, () => runningNow(fleet, name), 60_000);
-    assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran on two at once`);
+    await assertNeverTwice(fleet, name);
   }
 }
 

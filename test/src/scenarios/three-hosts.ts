@@ -7,6 +7,7 @@ import type { ControlInfo, LabInfo } from '../../../lab/src/info.js';
 import { takeRounds, type Round, type Rounds, type Turn } from '../../../bench/src/rounds.js';
 import { muster } from '../command-line.js';
 import {
+  assertNeverTwice,
   assignedTo,
   hostRunning,
   kill,
@@ -130,11 +131,6 @@ async function runsElsewhere(
   return longest;
 }
 
-async function neverOnTwo(fleet: Fleet, names: readonly string[]): Promise<void> {
-  for (const name of names)
-    assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran on two at once`);
-}
-
 const workOf = async (fleet: Fleet, host: string): Promise<string[]> => {
   const names = (await assignedTo(fleet, host)).filter((w) => w.desired === 'running').map((w) => w.name);
   assert.ok(names.includes('w1'), `w1 is not assigned to ${host}`);
@@ -205,7 +201,7 @@ async function bringBack(fleet: Fleet, { control, fault, death, names }: Lost): 
   // Nothing announces that nothing more is done by one that woke.
   await lasts(AFTER_RETURN_MS);
   await oneOff(fleet, death);
-  await neverOnTwo(fleet, names);
+  await assertNeverTwice(fleet, ...names);
 }
 
 const losing = (name: string, when: string, loss: Loss): Scenario => ({
@@ -239,7 +235,7 @@ const leadersOfOne: Scenario = {
     await fleet.until('every lease to be held', () => leaseHolders(fleet), 30_000);
     await lasts(AFTER_RETURN_MS);
     await oneOff(fleet, death);
-    await neverOnTwo(fleet, names);
+    await assertNeverTwice(fleet, ...names);
   },
 };
 
@@ -298,7 +294,7 @@ const twoOfThree: Scenario = {
     await fleet.lab('control', String(most.n), 'start');
     await wholeControl(fleet);
     await oneOff(fleet, death);
-    await neverOnTwo(fleet, names);
+    await assertNeverTwice(fleet, ...names);
   },
 };
 
@@ -362,7 +358,7 @@ const powerCut: Scenario = {
     say(LEASES.map((name) => `${name} ${before[name]} → ${after[name]}`).join(', '));
     for (const name of LEASES) assert.ok(after[name] > before[name], `the token of ${name} has not grown`);
     await oneOff(fleet, death);
-    await neverOnTwo(fleet, names);
+    await assertNeverTwice(fleet, ...names);
     for (const name of there) if (name.startsWith('edit')) await fleet.api.request('DELETE', `/v1/workloads/${name}`);
   },
 };
