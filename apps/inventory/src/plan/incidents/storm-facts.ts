@@ -17,6 +17,7 @@ import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import type { AgeMs } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { madeOnce } from '../../snapshot/per-fleet.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
@@ -43,9 +44,10 @@ export const stormKeys = (f: StormSight): string[] => [
   ...(permitsIn(f)?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
 ];
 
-/** Members that are silent as of now. */
-export const silentIn = ({ nodes, detector }: StormSight): NodeRecord[] =>
-  nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current)));
+/** Members that are silent as of now: who keeps their ages and who counts them look through all nodes once. */
+export const silentIn = madeOnce(({ nodes, detector }: StormSight): readonly NodeRecord[] =>
+  nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current))),
+);
 
 /** For how long it is silent: its incident may be older than the asker's look at it. */
 export const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: string): number => {
