@@ -131,7 +131,7 @@ export class IntentWriter {
         return this.followed(i.followedBy?.(), c);
       case 'keep-verdicts':
         return this.keepVerdicts(i, c);
-      case 'tell-driver':
+      case 'publish-driver':
         return this.publishDriver(i);
       case 'fetch-verdict':
         return this.fetchVerdict(i.node);

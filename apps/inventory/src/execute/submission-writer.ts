@@ -57,14 +57,14 @@ export class SubmissionWriter {
     }
   }
 
-  /** @returns whether it was called off; one that has ended meanwhile is left alone */
+  /** @returns whether it is called off; one that has ended meanwhile, or that is to go on after all, is left alone */
   async cancel(i: CancelJob, at: Moment, c: Right): Promise<boolean> {
     try {
-      await this.jobs.cancel(i.key, 'muster', (now) => {
+      const job = await this.jobs.cancel(i.key, 'muster', (now) => {
         c.check();
         return i.decide(now, at);
       });
-      return true;
+      return job.cancel !== undefined;
     } catch (e) {
       const { code } = MusterError.from(e);
       if (code !== 'BAD_REQUEST' && code !== 'JOB_UNKNOWN') throw e;

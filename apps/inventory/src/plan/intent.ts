@@ -277,7 +277,7 @@ export interface FetchVerdict extends Intended {
 
 /** The event that nobody offers a driver any more, or that somebody does again: told once by each process. */
 export interface PublishDriver extends Intended {
-  readonly do: 'tell-driver';
+  readonly do: 'publish-driver';
   readonly event: EventMap['driver'];
   /** Of its alarm: so often it was lost so far. */
   readonly count: number;

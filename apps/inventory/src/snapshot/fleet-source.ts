@@ -147,7 +147,7 @@ export class FleetSource {
   }
 }
 
-/** Made of the same records, at the same moment. Asked for each snapshot: it makes nothing, and the moment differs first. */
+/** Made of the same records, at the same moment. Asked for each snapshot: it makes nothing, and the moment comes first. */
 function isSame(a: Fleet, b: Fleet): boolean {
   if (a.wallMs !== b.wallMs || !isSaid(a.detector, b.detector) || !isOffered(a.workers, b.workers)) return false;
   // Most days nobody is suspect.

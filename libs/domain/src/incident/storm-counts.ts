@@ -8,7 +8,7 @@ export const StormNumbers = {
   domainWindow: 60_000,
   /** CAP and FLAPPING look back this far. */
   capWindow: 600_000,
-  /** Who has been unhealthy for longer trips no new storm: two machines that wait for spare parts must not end all fencing. */
+  /** Unhealthy for longer, it trips no new storm: two machines that wait for spare parts must not end all fencing. */
   candidateWindow: 600_000,
   /** A storm that stands ends so long after the last member's first return. */
   opensAfter: 120_000,

@@ -5,7 +5,7 @@ import { isAfterOff, wasCommanded } from './phases.js';
 export type VerdictEffect =
   | { kind: 'stands' }
   | { kind: 'cancel'; reason: string }
-  /** UP after a command: the node lives although it was ordered off. Its power quarantine on the asker's clock comes before. */
+  /** UP after a command: it lives although it was ordered off. Its power quarantine on the asker's clock comes before. */
   | { kind: 'survived-after-quarantine'; reason: string }
   /** Nothing about this phase rests on a verdict any more. */
   | { kind: 'irrelevant' };

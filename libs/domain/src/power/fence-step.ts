@@ -18,8 +18,8 @@ export interface FenceMemory extends PowerMemory {
   /** When level 0 of this attempt began; a leader that comes to a later level counts as if it had been there. */
   sinceMs: number;
   /**
-   * Until then an `on` that was given before may be carried out, by the power quarantine on this process's own clock: what is
-   * read as off until then proves nothing. Absent: none is known.
+   * Until then an `on` that was given before may be carried out, by the power quarantine on this process's own clock:
+   * what is read as off until then proves nothing. Absent: none is known.
    */
   onUntilMs?: number;
   /** Drivers on offer here. */

@@ -8,7 +8,8 @@ import {
 
 /*
  * The power quarantine: a command may be carried out so much later than it was given. So for {@link POWER_QUARANTINE_MS}
- * after the last `off` ended, or its owner was lost, nobody powers the node on, releases it or sets it up anew. It is counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
+ * after the last `off` ended, or its owner was lost, nobody powers the node on, releases it or sets it up anew. It is
+ * counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
  */
 
 /** Commands are numbered within one incident, or within the orders to a node without one. */

@@ -71,7 +71,7 @@ const back = ({ alarms }: Fleet, missing: readonly MissingDriver[]): ClearAlarm[
 
 /** Raised `count` times so far: each time is one transition, and one event however often it is told. */
 const told = (driver: string, offered: boolean, nodesAffected: number, count: number): PublishDriver => ({
-  do: 'tell-driver',
+  do: 'publish-driver',
   event: { driver, offered, nodesAffected },
   count,
   about: { driver },

@@ -59,8 +59,8 @@ interface BootView {
 }
 
 /**
- * It is being switched on by an order, or was by Muster less than the grace of a reboot ago: its silence opens no incident meanwhile.
- * The grace is counted on this process's own clock, from when it first saw the command, so each conductor begins anew.
+ * It is being switched on by an order, or was by Muster less than the grace of a reboot ago: its silence opens no
+ * incident meanwhile. The grace is counted on this process's own clock, from when it first saw the command, so each conductor begins anew.
  */
 function isSwitchedOn(i: IncidentRecord, { node, settings }: BootView, age: IncidentAge): boolean {
   if (isOrderedOn(i)) return true;

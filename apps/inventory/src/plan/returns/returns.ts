@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSettledJob, RESERVATIONS_KEY, type IncidentRecord, type NodeRecord } from '#contracts';
+import { isSettledJob, type IncidentRecord, type NodeRecord } from '#contracts';
 import {
   isUnseenReturn,
   returnStep,
@@ -16,6 +16,7 @@ import type { Concern } from '../concern.js';
 import type { ChangeNode, Intent, SubmitJobs, WantedJob } from '../intent.js';
 import { failedTries } from './return-retries.js';
 import { workThere } from './work-there.js';
+import { heldIn } from '../service.js';
 
 /** Returns that are dealt with at once: a rack that comes back must not stop everything else. */
 export const RETURNS_AT_ONCE = 4;
@@ -119,8 +120,8 @@ const returnView = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): R
 const incidentOf = (n: NodeRecord, { incidents }: Fleet): IncidentRecord | undefined => incidents.get(n.name)?.value;
 
 /** By a job or an edit. A claimed node is checked and set up like any other: its scheduler waits for that. */
-function isTaken(n: NodeRecord, { reservations }: Fleet): boolean {
-  const hold = reservations.get(RESERVATIONS_KEY)?.value.held[n.name];
+function isTaken(n: NodeRecord, fleet: Fleet): boolean {
+  const hold = heldIn(fleet)[n.name];
   return hold?.job !== undefined || hold?.edit !== undefined;
 }
 
