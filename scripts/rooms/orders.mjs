@@ -44,7 +44,7 @@ export const orders = {
     identity
     operations
     snapshot plan
-    plan/alarms plan/checks plan/incidents plan/jobs plan/power plan/returns plan/store plan/workloads
+    plan/agents plan/alarms plan/checks plan/incidents plan/jobs plan/power plan/returns plan/store plan/workloads
     plan/nodes plan/recovery
     claims jobs checks
     agents

@@ -23,6 +23,6 @@ import { RevocationService } from './revocation.service.js';
     RevocationReconciler,
     RevocationService,
   ],
-  exports: [AgentUsers, RevocationService],
+  exports: [AgentUsers, DatagramKeysService, RevocationService],
 })
 export class AgentsModule {}

@@ -21,8 +21,8 @@ import { DetectorView } from '../verdicts/detector-view.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
-import { keyHolders } from './key-holders.js';
-import { firstKeySet, laggards, nextKeySet, passedOver, type KeyHolder } from './key-rotation.js';
+import { keyHolders } from '../plan/agents/key-holders.js';
+import { firstKeySet, laggards, nextKeySet, passedOver, type KeyHolder } from '../plan/agents/key-rotation.js';
 
 /** Laggards that are answered at most. */
 const MOST = 500;
@@ -104,6 +104,30 @@ export class DatagramKeysService {
     await this.replace(set, next);
     const { phase, keys, version } = next;
     this.context.log.debug({ phase, keys, version }, 'the key of the datagrams is being exchanged');
+  }
+
+  /**
+   * What the conductor wants done about the set as it stands.
+   * @param o.destroys key whose secret is destroyed before the set is written
+   * @param o.check right before each write
+   * @returns whether the set was written
+   */
+  async change(
+    decide: (now: DatagramKeySet) => DatagramKeySet | undefined,
+    o: { destroys: string | undefined; check: () => void },
+  ): Promise<boolean> {
+    if (o.destroys !== undefined) await this.destroySecret(datagramKeySecret(o.destroys), o.check);
+    const { changed } = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) => {
+      o.check();
+      return current && decide(current.value);
+    });
+    return changed;
+  }
+
+  private async destroySecret(secret: string, check: () => void): Promise<void> {
+    if ((await this.secrets.get(secret)) === undefined) return;
+    check();
+    await this.secrets.delete(secret);
   }
 
   private holders(): KeyHolder[] {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentsModule } from '../agents/agents.module.js';
 import { ClaimsModule } from '../claims/claims.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
@@ -15,6 +16,7 @@ import { SubmissionWriter } from './submission-writer.js';
 /** What carries out the plans of the conductor. */
 @Module({
   imports: [
+    AgentsModule,
     ClaimsModule,
     IncidentsModule,
     JobsModule,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isEndedJob, MusterError, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
+import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { PermitService } from '../incidents/permit.service.js';
@@ -68,6 +69,7 @@ export class IntentWriter {
     private readonly permits: PermitService,
     private readonly verdictNow: VerdictNow,
     private readonly verdicts: VerdictService,
+    private readonly keys: DatagramKeysService,
   ) {}
 
   /** @throws MusterError what the write throws; LEASE_LOST, before it, where another may be the conductor */
@@ -129,6 +131,8 @@ export class IntentWriter {
       case 'clear-alarm':
         await this.alarms.clear(i.code, i.subject);
         return this.followed(i.followedBy?.(), c);
+      case 'change-key-set':
+        return this.keys.change((now) => i.decide(now, at), { destroys: i.destroys, check: () => void c.check() });
       case 'keep-verdicts':
         return this.keepVerdicts(i, c);
       case 'publish-driver':

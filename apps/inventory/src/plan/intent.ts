@@ -2,6 +2,7 @@ import type {
   AlarmCode,
   AlarmRecord,
   ClaimRecord,
+  DatagramKeySet,
   EventMap,
   IncidentRecord,
   JobRecord,
@@ -289,6 +290,18 @@ export interface FailRecord extends Intended {
   readonly error: MusterError;
 }
 
+/**
+ * First the secret of a key that was replaced is destroyed, then the set says so. After a crash in between the set still
+ * says that it is to be, and both are planned again.
+ */
+export interface ChangeKeySet extends Intended {
+  readonly do: 'change-key-set';
+  /** Key whose secret is destroyed. @default none is */
+  readonly destroys?: string;
+  /** @returns undefined: no longer; the set is left alone */
+  decide(now: DatagramKeySet, at: Moment): DatagramKeySet | undefined;
+}
+
 /** What a plan wants done: data, and nothing is done by making it. */
 export type Intent =
   | ChangeNode
@@ -310,6 +323,7 @@ export type Intent =
   | SweepEdit
   | RaiseAlarm
   | ClearAlarm
+  | ChangeKeySet
   | KeepVerdicts
   | PublishDriver
   | FetchVerdict

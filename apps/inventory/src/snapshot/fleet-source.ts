@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
-import { RESERVATIONS_KEY } from '#contracts';
+import { DATAGRAM_KEYS_KEY, RESERVATIONS_KEY, type DatagramKeySet } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
@@ -9,6 +9,7 @@ import { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
+import { settingsOf } from '../store/settings-of.js';
 import { KnownNames } from '../store/known-names.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ageMs, type SightedMs } from './ages.js';
@@ -26,6 +27,7 @@ export class FleetSource {
   private readonly made = new WeakMap<object, Records<unknown>>();
   /** The last that nothing was asked for: of one moment there is one, and what was made of it is made once. */
   private last: Fleet | undefined;
+  private readonly keySets: Table<DatagramKeySet>['view'];
 
   constructor(
     private readonly store: InventoryStore,
@@ -40,7 +42,9 @@ export class FleetSource {
     private readonly flaps: FlapWatch,
     private readonly refusals: Refusals,
     private readonly names: KnownNames,
-  ) {}
+  ) {
+    this.keySets = settingsOf<DatagramKeySet>(store).view;
+  }
 
   private readonly returns: Fleet['returns'] = (node) => this.flaps.count(node);
   private readonly addressesOf: Fleet['addressesOf'] = (name) => this.names.of(name);
@@ -63,6 +67,7 @@ export class FleetSource {
       reservations: this.of(store.reservations),
       leases: this.of(store.leases),
       settings,
+      keySet: this.keySets.get(DATAGRAM_KEYS_KEY)?.value,
       reports: this.reports.freshByNode(settings.detection.freshness),
       heard: this.heard,
       lastWord: this.lastWord,

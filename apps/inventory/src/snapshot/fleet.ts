@@ -3,6 +3,7 @@ import type {
   AlarmRecord,
   Beacon,
   ClusterSettings,
+  DatagramKeySet,
   IncidentRecord,
   JobRecord,
   NodeRecord,
@@ -37,6 +38,8 @@ export interface Fleet {
   /** Who holds which, as last seen. A gap in it is none of {@link live}. */
   readonly leases: Records<LeaseRecord>;
   readonly settings: ClusterSettings;
+  /** By which keys datagrams are proved; undefined: by those of a file, or it cannot be read. */
+  readonly keySet: DatagramKeySet | undefined;
   /** Node → its own last report, where that is fresh. */
   readonly reports: ReadonlyMap<string, Report>;
   readonly detector: DetectorNow;

@@ -101,6 +101,7 @@ export class FencingWorld {
       this.permits,
       this.verdictNow,
       none,
+      none,
     );
     const investigator = new Investigator(
       ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),

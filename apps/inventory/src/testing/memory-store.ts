@@ -127,6 +127,7 @@ export class MemoryStore {
   readonly leases = new MemoryTable<object>(this.next);
   readonly permits = new MemoryTable<Permits>(this.next);
   readonly settings = new MemoryTable<ClusterSettings>(this.next);
+  readonly secrets = new MemoryTable<object>(this.next);
   readonly clock = {
     now: 0,
     monotonicMs: (): number => this.clock.now,
@@ -165,7 +166,7 @@ export class MemoryStore {
       error: (_facts: object, message: string) => void this.logged.push(message),
     },
     emit: async (kind: string, key: string) => Promise.resolve(void this.told.push(`${kind} ${key}`)),
-    bucket: () => this.leases.bucket,
+    bucket: (name: string) => ({ secrets: this.secrets, settings: this.settings })[name]?.bucket ?? this.leases.bucket,
     ask: async (_subject: string, { node }: { node: string }) => {
       this.told.push(`asked for ${node}`);
       if (!this.verdicts.has(node)) throw new MusterError('TIMEOUT', 'no answer');

@@ -6,6 +6,7 @@ import { FlapWatch } from '../snapshot/flap-watch.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import { Refusals } from '../snapshot/refusals.js';
 import { SubmissionWriter } from '../execute/submission-writer.js';
+import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
@@ -57,6 +58,13 @@ export function fleetSource(
     { of: (name: string) => store.names.get(name) } as unknown as KnownNames,
   );
 }
+
+/** Who keeps the keys of datagrams. */
+export const datagramKeys = (store: MemoryStore): DatagramKeysService => {
+  const { bus, clock } = store;
+  const context = { bus, clock, log: bus.log } as unknown as ServiceContext;
+  return new DatagramKeysService(context, store.asStore, store.reports, store.detector);
+};
 
 /** Who looks at its incidents from now on. */
 export const collateralWatch = (store: MemoryStore): CollateralWatch =>
@@ -110,6 +118,7 @@ export function planExecutor(
     {} as PermitService,
     new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
     new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
+    datagramKeys(store),
   );
   // Nothing is found out here that no view shows.
   return new PlanExecutor(inventory, fleets, writer, {} as Investigator);
