@@ -1,5 +1,4 @@
 import type { Type } from '@nestjs/common';
-import { KeyRotationReconciler } from './agents/key-rotation.reconciler.js';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
@@ -8,6 +7,7 @@ import { IncidentEvents } from './incidents/incident-events.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
+import { keyExchange } from './plan/agents/key-exchange.js';
 import { alarmsOfDetection } from './plan/alarms/alarms-of-detection.js';
 import { absences } from './plan/nodes/absences.js';
 import { checkAlarms } from './plan/alarms/check-alarms.js';
@@ -63,7 +63,7 @@ export const tasks: readonly TaskRow[] = [
   planned('token-guard', tokenGuard, 'critical'),
   planned('verdict-retention', verdictRetention, 'warning'),
   planned('duplicate-alarms', duplicateAlarms, 'warning'),
-  row('datagram-keys', KeyRotationReconciler, 'warning'),
+  planned('datagram-keys', keyExchange, 'warning'),
   planned('orphan-holds', orphanHoldsEnd, 'warning'),
   planned('detection-alarms', alarmsOfDetection, 'warning'),
   planned('dead-work', deadWork, 'warning'),

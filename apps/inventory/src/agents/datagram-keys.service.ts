@@ -17,12 +17,11 @@ import {
   type KeysQuestion,
 } from '#contracts';
 import { ServiceContext } from '#service';
-import { DetectorView } from '../verdicts/detector-view.js';
-import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
-import { keyHolders } from '../plan/agents/key-holders.js';
-import { firstKeySet, laggards, nextKeySet, passedOver, type KeyHolder } from '../plan/agents/key-rotation.js';
+import { holdersIn } from '../plan/agents/key-exchange.js';
+import { firstKeySet, laggards, passedOver, type KeyHolder } from '../plan/agents/key-rotation.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
 
 /** Laggards that are answered at most. */
 const MOST = 500;
@@ -37,8 +36,7 @@ export class DatagramKeysService {
   constructor(
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
-    private readonly reports: ReportsView,
-    private readonly detector: DetectorView,
+    private readonly fleets: FleetSource,
   ) {
     this.table = settingsOf(store);
     this.secrets = context.bus.bucket<SealedSecret>('secrets');
@@ -69,7 +67,7 @@ export class DatagramKeysService {
   view(): AgentKeyView {
     const set = this.current;
     const nodes = this.store.nodes.view.entries().filter((e) => e.value.enrolled).length;
-    const holders = this.holders();
+    const holders = holdersIn(this.fleets.now());
     const shown = (all: KeyHolder[]): AgentKeyView['waitsFor'] =>
       all.slice(0, MOST).map(({ name, keys, heard }) => ({ name, ...(keys && { keys }), heard }));
     if (set === undefined) {
@@ -91,19 +89,6 @@ export class DatagramKeysService {
     const { revision } = await (dropAbsent === true ? this.passOver() : this.begin(by));
     await this.table.view.shows(revision, 1_000);
     return this.view();
-  }
-
-  /** One step of an exchange, where that is safe. @param check right before each write */
-  async step(check: () => void): Promise<void> {
-    const set = this.current;
-    if (set === undefined) return;
-    if (set.retired !== undefined) return this.destroy(set, check);
-    const next = nextKeySet(set, this.holders(), this.context.clock.wallMs());
-    if (next === undefined) return;
-    check();
-    await this.replace(set, next);
-    const { phase, keys, version } = next;
-    this.context.log.debug({ phase, keys, version }, 'the key of the datagrams is being exchanged');
   }
 
   /**
@@ -128,18 +113,6 @@ export class DatagramKeysService {
     if ((await this.secrets.get(secret)) === undefined) return;
     check();
     await this.secrets.delete(secret);
-  }
-
-  private holders(): KeyHolder[] {
-    const { freshness } = this.store.clusterSettings.detection;
-    return keyHolders({
-      nodes: this.store.nodes.view.entries().map((e) => e.value),
-      report: (node) => {
-        const heard = this.reports.of(node);
-        return heard && { report: heard.report, fresh: this.context.clock.monotonicMs() - heard.heardAt <= freshness };
-      },
-      beacon: this.detector.current,
-    });
   }
 
   private async begin(by: string): Promise<{ revision: number }> {
@@ -171,25 +144,7 @@ export class DatagramKeysService {
   private async passOver(): Promise<{ revision: number }> {
     // Decided on what stands there: where a step comes between, anew on what it has left.
     const { revision } = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) =>
-      passedOver(current?.value, this.holders()),
-    );
-    return { revision };
-  }
-
-  /** What the last exchange has replaced is of no use to anybody but a thief. */
-  private async destroy(set: DatagramKeySet, check: () => void): Promise<void> {
-    const { retired, ...rest } = set;
-    if (retired === undefined) return;
-    check();
-    if (await this.secrets.get(datagramKeySecret(retired))) await this.secrets.delete(datagramKeySecret(retired));
-    check();
-    await this.replace(set, rest);
-  }
-
-  /** Only where it is as it was: two steps at once must not become one too many. */
-  private async replace(was: DatagramKeySet, next: DatagramKeySet): Promise<{ revision: number }> {
-    const { revision } = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) =>
-      JSON.stringify(current?.value) === JSON.stringify(was) ? next : undefined,
+      passedOver(current?.value, holdersIn(this.fleets.now())),
     );
     return { revision };
   }

@@ -60,10 +60,10 @@ export function fleetSource(
 }
 
 /** Who keeps the keys of datagrams. */
-export const datagramKeys = (store: MemoryStore): DatagramKeysService => {
+const datagramKeys = (store: MemoryStore, fleets: FleetSource): DatagramKeysService => {
   const { bus, clock } = store;
   const context = { bus, clock, log: bus.log } as unknown as ServiceContext;
-  return new DatagramKeysService(context, store.asStore, store.reports, store.detector);
+  return new DatagramKeysService(context, store.asStore, fleets);
 };
 
 /** Who looks at its incidents from now on. */
@@ -118,7 +118,7 @@ export function planExecutor(
     {} as PermitService,
     new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
     new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
-    datagramKeys(store),
+    datagramKeys(store, fleets),
   );
   // Nothing is found out here that no view shows.
   return new PlanExecutor(inventory, fleets, writer, {} as Investigator);

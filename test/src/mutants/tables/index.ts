@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   admit: 54,
   detect: 176,
   fence: 165,
-  keys: 73,
+  keys: 82,
   lease: 42,
   recover: 122,
   return: 99,

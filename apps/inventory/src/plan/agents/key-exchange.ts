@@ -1,7 +1,7 @@
 import type { DatagramKeySet } from '#contracts';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
-import type { ChangeKeySet, Intent } from '../intent.js';
+import type { ChangeKeySet } from '../intent.js';
 import { keyHolders } from './key-holders.js';
 import { nextKeySet, type KeyHolder } from './key-rotation.js';
 
@@ -9,14 +9,14 @@ import { nextKeySet, type KeyHolder } from './key-rotation.js';
 const isKnown = ({ nodes, knowsSettings }: Fleet): boolean => nodes.live && knowsSettings;
 
 /** Takes an exchange of the datagrams' key on, step by step. */
-export const keyExchange = {
+export const keyExchange: Concern = {
   isKnown,
-  plan: (fleet): Intent[] => {
+  plan: (fleet) => {
     const { keySet } = fleet;
     if (keySet === undefined) return [];
     return keySet.retired === undefined ? step(keySet, fleet) : [destruction(keySet, keySet.retired)];
   },
-} satisfies Concern;
+};
 
 /** Everybody whose datagrams others must be able to prove, as this process has heard them. */
 export const holdersIn = (fleet: Fleet): KeyHolder[] =>
