@@ -209,6 +209,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'storm-under-a-takeover': {
+    shows: 'three of five are cut off, and a monitor that has just begun sees too few for longer than agents need',
+    history: quietFleet('storm-under-a-takeover', FLEET_SEED + 58, {
+      size: 5,
+      events: [
+        { kind: 'monitor-away', at: 20_000, forMs: 8_000 },
+        { kind: 'cut', at: 21_000, nodes: ['n-1', 'n-2', 'n-3'], forMs: 17_000, everyMs: 6_000 },
+      ],
+      quietFrom: 70_000,
+    }),
+  },
   'paused-in-a-fencing': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {

@@ -63,4 +63,27 @@ describe('the attention of the monitor', () => {
     attention.listenAnew(7_000);
     expect(attention.blindBy).toBe('own');
   });
+
+  it('has no quorum by reports that are missing, too, where agents have had the time to come back and too few have', () => {
+    const attention = new Attention(0);
+    attention.sees(true, 4_999);
+    expect(attention.blindBy).toBe('own');
+    attention.sees(true, 5_000);
+    expect(attention.blindBy).toBe('reports');
+    attention.listenAnew(7_000);
+    attention.sees(true, 11_999);
+    expect(attention.blindBy).toBe('own');
+    attention.sees(true, 12_000);
+    expect(attention.blindBy).toBe('reports');
+  });
+
+  it('gives agents as long again where it saw enough and does not any more before that time is over', () => {
+    const attention = new Attention(0);
+    attention.sees(false, 4_000);
+    attention.sees(true, 4_500);
+    attention.sees(true, 9_499);
+    expect(attention.blindBy).toBe('own');
+    attention.sees(true, 9_500);
+    expect(attention.blindBy).toBe('reports');
+  });
 });

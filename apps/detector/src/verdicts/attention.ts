@@ -26,13 +26,16 @@ export class Attention {
   private quietUntil: number | undefined;
   private asleep = { from: -Infinity, until: -Infinity };
   private withoutQuorum = true;
+  /** Since when there is no quorum, where there is none. */
+  private withoutSince: number;
   private listensSince: number;
-  /** It saw enough of the fleet for a while, and nothing of its own has come between. */
-  private sawEnough = false;
+  /** Agents have had the time to come back: reports that are missing are missing for a cause that is not its own. */
+  private gaveTime = false;
 
   constructor(now: number) {
     this.since = now;
     this.listensSince = now;
+    this.withoutSince = now;
     this.lookedAt = now;
   }
 
@@ -59,22 +62,25 @@ export class Attention {
   listenAnew(now: number): void {
     this.since = now;
     this.listensSince = now;
-    this.sawEnough = false;
+    this.gaveTime = false;
   }
 
   /**
    * Whether too few members report to judge at all. When enough do again, a fleet that was split in halves is just being
-   * joined: whose own report has not come yet must not count as silent for all the time before.
+   * joined: whose own report has not come yet must not count as silent for all the time before. A monitor that began to
+   * listen in the middle of a storm never saw enough: what is missing for longer than agents need is missing all the same.
    */
   sees(withoutQuorum: boolean, now: number): void {
     if (this.withoutQuorum && !withoutQuorum) this.since = now;
+    if (!this.withoutQuorum && withoutQuorum) this.withoutSince = now;
     this.withoutQuorum = withoutQuorum;
-    if (!withoutQuorum && now - this.listensSince >= RECONNECT) this.sawEnough = true;
+    const isLasting = !withoutQuorum || now - this.withoutSince >= RECONNECT;
+    if (isLasting && now - this.listensSince >= RECONNECT) this.gaveTime = true;
   }
 
-  /** Why there is no quorum, if there is none: too few reports came, or it has not listened for long enough since it was away itself. */
+  /** Why there is no quorum, if there is none: too few reports come, or it has not listened for long enough since it was away itself. */
   get blindBy(): 'reports' | 'own' {
-    return this.sawEnough ? 'reports' : 'own';
+    return this.gaveTime ? 'reports' : 'own';
   }
 
   /** For two report periods from now on, and no shorter than it had to be quiet before. */

@@ -135,8 +135,9 @@ export interface Beacon {
   instance: string;
   sighted: boolean;
   /**
-   * Why it is not sighted. `reports`: it was, and then too few came. `own`: it has not heard enough since it began to
-   * listen, at its start or after the bus was away. Absent: sighted, or said by a detector that does not say it.
+   * Why it is not sighted. `reports`: it was, or has listened for longer than agents need to come back, and too few
+   * reports come. `own`: it has only just begun to listen, at its start or after the bus was away. Absent: sighted, or said
+   * by a detector that does not say it.
    */
   blindBy?: 'reports' | 'own';
   members: number;

@@ -86,7 +86,21 @@ export const storm: readonly Mutant[] = [
     name: 'a detector that was away is blind by missing reports',
     file: 'apps/detector/src/verdicts/attention.ts',
     symbol: 'Attention.listenAnew',
-    operation: { drop: 'this.sawEnough = false' },
+    operation: { drop: 'this.gaveTime = false' },
+    specs: ['apps/detector/src/verdicts/attention.spec.ts'],
+  },
+  {
+    name: 'a detector that begins in a storm is never blind by missing reports',
+    file: 'apps/detector/src/verdicts/attention.ts',
+    symbol: 'Attention.sees',
+    operation: { operand: 'now - this.withoutSince >= RECONNECT' },
+    specs: ['apps/detector/src/verdicts/attention.spec.ts'],
+  },
+  {
+    name: 'agents that are coming back to the bus are a storm',
+    file: 'apps/detector/src/verdicts/attention.ts',
+    symbol: 'Attention.sees',
+    operation: { operand: 'now - this.listensSince >= RECONNECT' },
     specs: ['apps/detector/src/verdicts/attention.spec.ts'],
   },
   {
