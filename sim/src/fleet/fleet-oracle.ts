@@ -1,6 +1,7 @@
 import {
   isEndedJob,
   isOpenIncident,
+  isPaused,
   PERMITS_KEY,
   POWER_QUARANTINE_MS,
   RESERVATIONS_KEY,
@@ -56,6 +57,8 @@ export interface FleetOracleParts extends HandsOracleParts {
   blind: () => string | undefined;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
+  /** Wall clock of the host of a process, ms. */
+  wallOf: (process: string) => number | undefined;
   /** The incident of a node is in this phase. */
   phase: (phase: IncidentPhase, node: string, gate: GateCode | undefined) => void;
 }
@@ -73,8 +76,10 @@ const SECOND_READ_MS = 4_000;
 /** What is so little past the end of the quarantine, ms, is right at it. */
 const JUST_OVER_MS = 1_000;
 
+/** Obstacle to a fencing that has failed: it is not tried again before the pause is over. */
+const PAUSE = 'a pause';
 /** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
-const planned = /^(gate |collateral|alarm (no-room|workload-held)|a held return)/;
+const planned = /^(gate |a pause$|collateral|alarm (no-room|workload-held)|a held return)/;
 
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
@@ -379,6 +384,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
       items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
     const isTold = ({ name, subject, node }: Obstacle, about: readonly PlanItem[]): boolean => {
+      // What was ordered off before is not suppressed: its item waits, and says in words by which gate.
+      if (name === PAUSE) return about.some((i) => i.does === 'waits' && i.reason.startsWith('PAUSED: '));
       const gate = /^gate (.*)$/.exec(name)?.[1];
       if (gate === undefined) return about.length > 0;
       // Its verdict may be of this moment, and its record of the moment before.
@@ -478,6 +485,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       names({ name: obstacle, subject: node, node });
       return undefined;
     }
+    if (this.isRetryPaused(i)) {
+      names({ name: PAUSE, subject: node, node });
+      return undefined;
+    }
     if (i.phase === 'recovering') {
       // What stands against each of its workloads is asked of them.
       const waits = i.recovery.filter((r) => r.state !== 'running').map((r) => this.records.workloads.get(r.workload));
@@ -510,6 +521,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.settings?.fencing.mode === 'enforce' ? undefined : 'the mode observe';
   }
 
+  /**
+   * A person's pause stands before the next try of a fencing that has failed. It is over by the wall clock of the conductor,
+   * which somebody may have set back.
+   */
+  private isRetryPaused(i: IncidentRecord | undefined): boolean {
+    if (i?.phase !== 'failed') return false;
+    const wallMs = this.f.wallOf(this.holderOf('conductor'));
+    return wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs);
+  }
+
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
     const node = w.assignment?.node;
@@ -521,6 +542,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const i = this.incidentOf(node);
     if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
     if (i?.collateral !== undefined) return 'collateral';
+    if (this.isRetryPaused(i)) return PAUSE;
     const record = this.records.nodes.get(node);
     if (record?.cordon !== undefined) return 'a cordon';
     if (record?.pendingReturn?.held !== undefined) return 'a held return';

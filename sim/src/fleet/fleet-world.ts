@@ -92,6 +92,7 @@ export class FleetWorld implements PlayWorld {
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;
       },
+      wallOf: (process) => this.processes.wallOf(process),
       phase: (phase, node, gate) => {
         this.reached(`${phase} ${node}`);
         if (gate !== undefined) this.reached(`${phase} ${node} ${gate}`);

@@ -31,6 +31,13 @@ describe('the whole plane in virtual time', () => {
     },
   );
 
+  it('lets a fencing that has failed wait where a pause stands by the clock of the conductor, as the plan says', async () => {
+    const { probes } = await fleet.oneNamed(namedOf('paused-by-a-clock-set-back'));
+    expect(probes.get('named by the plan: a pause')).toBe(2);
+    expect(probes.get('at the end: a pause')).toBe(2);
+    expect(probes.get('fenced: read-back')).toBeUndefined();
+  });
+
   it('powers nobody off in a storm that heals, which it has tripped', async () => {
     const { probes } = await fleet.oneNamed(namedOf('storm-heals'));
     expect(probes.get('a storm is tripped')).toBe(1);

@@ -317,6 +317,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 90_000,
     }),
   },
+  'paused-by-a-clock-set-back': {
+    shows: 'a fencing has failed, and the clock of the conductor is set back into a pause: it is not tried again',
+    history: quietFleet('paused-by-a-clock-set-back', FLEET_SEED + 60, {
+      events: [
+        order({ what: 'pause', forMs: 1_000 }, 15_000),
+        ...deathUnder('n-1', 'refusing', 60_000),
+        after('failed', 500, { kind: 'wall-jump', at: 0, process: 'the conductor', ms: -1_800_000 }),
+      ],
+      quietFrom: 65_000,
+    }),
+  },
   replaced: {
     shows: 'a machine that was proven off, and stays so, gives its place to another one, which has not come yet',
     history: quietFleet('replaced', FLEET_SEED + 47, {

@@ -56,6 +56,11 @@ export class PlayedProcesses {
     return this.processes.get(name);
   }
 
+  /** What its host tells as the time of day; undefined: there is none of this name. */
+  wallOf(name: string): number | undefined {
+    return this.clocks.get(name)?.wallMs();
+  }
+
   startAll(): void {
     for (const process of this.processes.values()) process.start();
   }
