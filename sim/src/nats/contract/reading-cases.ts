@@ -106,6 +106,33 @@ export function readingCases({ it, itAlone }: CaseGroup, c: ContractBox): void {
     expect(r.told).toEqual(['live', 'doubt: no heartbeat']);
   });
 
+  it('is in doubt when its stream was made anew with a message still on its way', async () => {
+    await c.bucket();
+    const r = await c.reading({ from: 'last-per-subject' });
+    await r.until('live');
+    const stored = c.b.messages.append(`${c.box}.k`, '1', { id: `id${++c.ids}`, timeoutMs: 5000 });
+    // The server has it, and nobody else yet.
+    await c.world.advance(0.15);
+    await c.world.recreate(c.box);
+    await c.run(stored);
+    await r.doubted();
+    if (c.world.played) expect(r.told).toEqual(['live', 'k=1', 'doubt: no heartbeat']);
+    expect(r.told.at(-1)).toBe('doubt: no heartbeat');
+  });
+
+  it('is in doubt when its stream was made anew after a short gap', async () => {
+    await c.bucket();
+    const r = await c.reading({ from: 'last-per-subject' });
+    await r.until('live');
+    c.a.cut();
+    await c.world.until(() => !c.a.wire.connected);
+    await c.a.heal();
+    await c.world.advance(1500);
+    await c.world.recreate(c.box);
+    await r.doubted();
+    expect(r.told).toEqual(['live', 'doubt: no heartbeat']);
+  });
+
   itAlone('is in doubt when the server was restarted', async () => {
     await c.bucket();
     const r = await c.reading({ from: 'last-per-subject' });
