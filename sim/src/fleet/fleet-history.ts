@@ -7,6 +7,7 @@ import {
   type JobKind,
   type StormLimits,
 } from '#contracts';
+import { StormNumbers } from '#domain/incident/storm-counts.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
 import type { ProgramFault } from '../process/program-faults.js';
@@ -176,11 +177,19 @@ function drawLimits(dice: Dice, h: FleetHistory): void {
       h.storm = limitsOf(5);
       for (const n of rack) h.events.push({ kind: 'death', at: at + dice.roll() * 20_000, node: n });
       if (dice.chance(0.5)) h.events.push(...rack.map((n) => letGo(dice, n, 'DOMAIN')));
+      if (dice.chance(0.1)) {
+        // All but one come back, and the trip has the time to open by itself.
+        const back = at + 25_000 + dice.roll() * 10_000;
+        for (const n of rack.slice(1)) h.events.push({ kind: 'reset', at: back, node: n });
+        h.quietFrom = Math.max(h.quietFrom, back + 15_000 + StormNumbers.opensAfter);
+      }
       break;
     }
     case 'cap':
       h.storm = { ...h.storm, capAtLeast: 1, capShare: 0 };
       if (dice.chance(0.5)) h.events.push(...h.nodes.map((n) => letGo(dice, n, 'CAP')));
+      // What was permitted before does not count any more.
+      if (dice.chance(0.03)) h.quietFrom += StormNumbers.capWindow;
       break;
     case 'flaps': {
       h.storm = { ...h.storm, flaps: 1 };

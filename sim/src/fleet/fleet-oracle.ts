@@ -390,7 +390,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (gate === undefined) return about.length > 0;
       // Its verdict may be of this moment, and its record of the moment before.
       const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;
-      return about.some((i) => i.gate === gate || i.does === 'would' || (i.does === 'acts' && isBack));
+      const isOfNow = (i: PlanItem): boolean => isBack && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
+      return about.some((i) => i.gate === gate || i.does === 'would' || isOfNow(i));
     };
     this.unsettled((o) => {
       if (!planned.test(o.name)) return;
