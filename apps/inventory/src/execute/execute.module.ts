@@ -8,10 +8,15 @@ import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
 import { VerdictsModule } from '../verdicts/verdicts.module.js';
+import { IncidentWriter } from './incident-writer.js';
 import { IntentWriter } from './intent-writer.js';
+import { JobWriter } from './job-writer.js';
+import { MessageWriter } from './message-writer.js';
+import { NodeWriter } from './node-writer.js';
 import { PlanExecutor } from './plan-executor.js';
 import { SettlementWriter } from './settlement-writer.js';
 import { SubmissionWriter } from './submission-writer.js';
+import { WorkloadWriter } from './workload-writer.js';
 
 /** What carries out the plans of the conductor. */
 @Module({
@@ -26,7 +31,17 @@ import { SubmissionWriter } from './submission-writer.js';
     RecoveryModule,
     VerdictsModule,
   ],
-  providers: [IntentWriter, PlanExecutor, SettlementWriter, SubmissionWriter],
+  providers: [
+    IncidentWriter,
+    IntentWriter,
+    JobWriter,
+    MessageWriter,
+    NodeWriter,
+    PlanExecutor,
+    SettlementWriter,
+    SubmissionWriter,
+    WorkloadWriter,
+  ],
   exports: [PlanExecutor],
 })
 export class ExecuteModule {}

@@ -12,6 +12,7 @@ import type { ConductorService } from '../conductor/conductor.service.js';
 import type { TaskRun } from '../conductor/task.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
+import { IncidentWriter } from '../execute/incident-writer.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { IncidentService } from '../incidents/incident.service.js';
@@ -96,12 +97,9 @@ export class FencingWorld {
       ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
     });
     const none = {} as never;
+    const incidentWriter = new IncidentWriter(store.asStore, this.incidents, this.permits);
     const writer = new IntentWriter(
-      ...([store.asStore, fleets, none, none, this.incidents, none, none, none, none, none, none, none, none] as const),
-      this.permits,
-      this.verdictNow,
-      none,
-      none,
+      ...([store.asStore, fleets, none, none, incidentWriter, none, none, none, none] as const),
     );
     const investigator = new Investigator(
       ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),

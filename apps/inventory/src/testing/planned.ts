@@ -8,7 +8,12 @@ import { Refusals } from '../snapshot/refusals.js';
 import { SubmissionWriter } from '../execute/submission-writer.js';
 import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
+import { IncidentWriter } from '../execute/incident-writer.js';
 import { IntentWriter } from '../execute/intent-writer.js';
+import { JobWriter } from '../execute/job-writer.js';
+import { MessageWriter } from '../execute/message-writer.js';
+import { NodeWriter } from '../execute/node-writer.js';
+import { WorkloadWriter } from '../execute/workload-writer.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
 import type { Investigator } from '../incidents/investigator.js';
 import { SettlementWriter } from '../execute/settlement-writer.js';
@@ -102,22 +107,28 @@ export function planExecutor(
   const writer = new IntentWriter(
     inventory,
     fleets,
-    nodes,
-    new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports),
-    // No incident is opened here, for which alone the audit is written.
-    new IncidentService(inventory, audit, new AfterAnswer(inventory)),
-    new RecoverJobs(inventory),
-    claims,
-    operations,
-    new SettlementWriter(inventory, nodes, book),
+    new NodeWriter(nodes, (o.edits ?? {}) as EditsService, audit),
+    new WorkloadWriter(new WorkloadService(inventory, new GenerationFloor(inventory), book, store.reports)),
+    // No incident is opened here, for which alone the audit is written; and no permit is taken.
+    new IncidentWriter(
+      inventory,
+      new IncidentService(inventory, audit, new AfterAnswer(inventory)),
+      {} as PermitService,
+    ),
+    new JobWriter(
+      inventory,
+      new RecoverJobs(inventory),
+      claims,
+      operations,
+      new SettlementWriter(inventory, nodes, book),
+    ),
     new SubmissionWriter(inventory, fleets, operations, refusals, new JobsService(inventory, operations)),
-    (o.edits ?? {}) as EditsService,
-    new AlarmService(inventory),
-    audit,
-    // No permit is taken here.
-    {} as PermitService,
-    new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
-    new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
+    new MessageWriter(
+      inventory,
+      new AlarmService(inventory),
+      new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
+      new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
+    ),
     datagramKeys(store, fleets),
   );
   // Nothing is found out here that no view shows.

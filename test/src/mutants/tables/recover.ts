@@ -534,9 +534,9 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a job is written although its start was given to another',
-    file: 'apps/inventory/src/execute/intent-writer.ts',
-    symbol: 'IntentWriter.changeWorkloads',
-    operation: { drop: 'if (changed.length === 0) return false' },
+    file: 'apps/inventory/src/execute/workload-writer.ts',
+    symbol: 'WorkloadWriter.changeAll',
+    operation: { drop: 'if (changed.length === 0) return NOTHING' },
     specs: STARTS,
   },
   {

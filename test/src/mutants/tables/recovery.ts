@@ -17,7 +17,7 @@ export const recovery: readonly Mutant[] = [
     name: 'work is taken from a node that is not marked as off',
     file: WRITER,
     symbol: 'IntentWriter.nodeFirst',
-    operation: { drop: 'await this.changeNode({ ...i.node, decide }, at, c);' },
+    operation: { drop: 'await this.nodes.change({ ...i.node, decide }, at, c);' },
     specs,
   },
   {
@@ -29,8 +29,8 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'work is taken before the incident is seen that tells of it',
-    file: WRITER,
-    symbol: 'IntentWriter.changeIncident',
+    file: 'apps/inventory/src/execute/incident-writer.ts',
+    symbol: 'IncidentWriter.change',
     operation: { drop: 'await this.store.incidents.view.shows(changed.revision, SHOWN_MS);' },
     specs,
   },

@@ -320,9 +320,9 @@ export const store: readonly Mutant[] = [
   },
   {
     name: 'that a driver was lost is an event each second',
-    file: 'apps/inventory/src/execute/intent-writer.ts',
-    symbol: 'IntentWriter.publishDriver',
-    operation: { drop: 'if (this.toldOfDriver.get(key) === id) return false' },
+    file: 'apps/inventory/src/execute/message-writer.ts',
+    symbol: 'MessageWriter.publishDriver',
+    operation: { drop: 'if (this.toldOfDriver.get(key) === id) return NOTHING' },
     specs: ['apps/inventory/src/plan/alarms/drivers.spec.ts'],
   },
 ];

@@ -354,8 +354,8 @@ export const verdicts: readonly Mutant[] = [
   },
   {
     name: 'whatever the detector answers is a verdict',
-    file: 'apps/inventory/src/execute/intent-writer.ts',
-    symbol: 'IntentWriter.fetchVerdict',
+    file: 'apps/inventory/src/execute/message-writer.ts',
+    symbol: 'MessageWriter.fetchVerdict',
     operation: { replace: '!isVerdict(verdict)', with: 'verdict === undefined' },
     specs: ['apps/inventory/src/plan/nodes/verdict-catch-up.spec.ts'],
   },
