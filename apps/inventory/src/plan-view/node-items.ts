@@ -131,13 +131,16 @@ export const jobItems = (f: PlanFacts): PlanItem[] =>
   f.jobs.map((j) => {
     const base = { about: 'job' as const, name: j.id, nodes: j.nodes, does: 'waits' as const };
     const what = `${j.kind} of ${j.nodes.join(', ')}`;
-    if (waitsForMoves(j))
+    if (waitsForMoves(j)) {
+      const hindered = j.nodes.flatMap((node) => f.moves?.hindered.get(node) ?? []);
+      const why = hindered.length > 0 ? hindered.join(' ') : `${(j.moving ?? []).join(', ')} has to leave first.`;
       return {
         ...base,
         next: 'is given to a worker',
-        reason: `${what}: ${(j.moving ?? []).join(', ')} has to leave first.`,
-        again: { when: 'they have left' },
+        reason: `${what}: ${why}`,
+        again: { when: `nothing is left on ${j.nodes.join(', ')}, nor is anything under way against their power` },
       };
+    }
     if (j.status === 'Queued')
       return { ...base, next: 'is taken by a worker', reason: `${what}.`, again: { when: 'a live worker takes it' } };
     return {

@@ -124,7 +124,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       })),
       stops,
       absences: [],
-      moves: { leaving: new Map(), moving: [], plan },
+      moves: { leaving: new Map(), moving: [], plan, hindered: new Map() },
       returns: [],
       checks: { begin: [], off: [] },
       jobs: [],
@@ -192,6 +192,27 @@ it('names the nodes whose periodic check begins, and the checks that are called 
     ['check', 'n-1', 'acts', 'calls job-1 off'],
     ['check', 'n-0', 'acts', 'checks it'],
   ]);
+});
+
+it('says what a job waits for whose nodes are to be empty', () => {
+  const jobs = [aJob({ id: 'job-1', kind: 'maintenance', nodes: ['n-0'], status: 'Queued', moving: ['db'] })];
+  const none = { leaving: new Map(), moving: [], plan: { begin: [], release: [], stuck: new Map() } };
+  const reasonWith = (hindered: ReadonlyMap<string, readonly string[]>): string | undefined =>
+    planItems({ ...empty, jobs, moves: { ...none, hindered } })[0]?.reason;
+  expect(reasonWith(new Map())).toBe('maintenance of n-0: db has to leave first.');
+  const incident = new Map([['n-0', ['It has an open incident.']]]);
+  expect(reasonWith(incident)).toBe('maintenance of n-0: It has an open incident.');
+});
+
+it('says that nobody sees whom an off of a device has hit that is not proven', () => {
+  const incident = anIncident('n-0', { phase: 'fenced' });
+  const reasonWhere = (sighted: boolean): string | undefined => {
+    const collateral = { do: 'wait' as const, sighted };
+    const power = [{ incident, node: aNode('n-0'), collateral, isContradicted: false, quarantineLeftMs: 0 }];
+    return planItems({ ...empty, power }).find((i) => i.about === 'incident')?.reason;
+  };
+  expect(reasonWhere(true)).toMatch(/its word counts a moment later/);
+  expect(reasonWhere(false)).toMatch(/no detector sees whether/);
 });
 
 const empty: PlanFacts = {

@@ -31,8 +31,8 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
     item(p, { about: 'incident', does: 'acts', next, reason, again: { inMs: PERIOD_MS } });
   if (!isAfterOff(i)) return [];
   if (p.isContradicted && i.phase !== 'recovered')
-    return waits('recovers nothing more', 'The node speaks in the boot that is called off.', {
-      when: 'it goes on speaking, which voids its proof, or is silent',
+    return waits('recovers nothing more', 'The node has spoken in the boot that is called off.', {
+      when: 'it speaks again, which voids its proof, or in another boot',
     });
   if (i.phase === 'recovering') {
     const open = i.recovery.filter((r) => !isSettledRecovery(r));
@@ -49,10 +49,10 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
     case 'wait':
       return waits(
         'recovers what ran there',
-        'Its device is not proven to be its own: its word counts a moment later.',
-        {
-          when: 'the wait is over and a detector sees the fleet',
-        },
+        collateral.sighted
+          ? 'Its device is not proven to be its own: its word counts a moment later.'
+          : 'Its device is not proven to be its own, and no detector sees whether its power-off has hit another node.',
+        { when: 'the wait is over and a detector sees the fleet' },
       );
     case 'hold':
       return waits('recovers nothing', collateralText({ ...i, collateral: { at: 0, nodes: collateral.nodes } }), {

@@ -19,9 +19,9 @@ const step = (o: Partial<CollateralFacts> = {}, i: IncidentRecord = fenced()): C
 
 describe('a proof of off by a device that is not proven to be the node’s own', () => {
   it('counts 3 s later, while somebody sees the fleet', () => {
-    expect(step({ provenForMs: 2_999 })).toEqual({ do: 'wait' });
+    expect(step({ provenForMs: 2_999 })).toEqual({ do: 'wait', sighted: true });
     expect(step()).toEqual({ do: 'counts' });
-    expect(step({ sighted: false })).toEqual({ do: 'wait' });
+    expect(step({ sighted: false })).toEqual({ do: 'wait', sighted: false });
   });
 
   it('counts at once where the device is proven, or a person vouches for it, whoever else falls silent', () => {

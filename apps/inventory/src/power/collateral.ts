@@ -43,8 +43,8 @@ type Nodes = NonNullable<IncidentRecord['collateral']>['nodes'];
 export type CollateralStep =
   /** The proof counts. */
   | { do: 'counts' }
-  /** Not yet. */
-  | { do: 'wait' }
+  /** Not yet. `sighted`: it does a moment later, unless another node is silent by then. */
+  | { do: 'wait'; sighted: boolean }
   /** Held: these may be what was powered off instead. `changed`: the record has others. */
   | { do: 'hold'; nodes: Nodes; changed: boolean }
   /**
@@ -87,7 +87,7 @@ export function decideCollateral(i: IncidentRecord, f: CollateralFacts): Collate
   const nodes = [...left, ...fresh.map(({ node, bootId }) => ({ node, ...(bootId !== undefined && { bootId }) }))];
   if (nodes.length > 0) return { do: 'hold', nodes, changed: fresh.length > 0 || left.length < had.length };
   if (had.length > 0) return { do: 'clear', spoke: had.map((x) => x.node) };
-  return f.provenForMs >= UNPROVEN_WAIT_MS && f.sighted ? { do: 'counts' } : { do: 'wait' };
+  return f.provenForMs >= UNPROVEN_WAIT_MS && f.sighted ? { do: 'counts' } : { do: 'wait', sighted: f.sighted };
 }
 
 /** A person has corrected the devices that called it off. That person's own word rests on none. */

@@ -12,13 +12,13 @@ export const mayHaveHit = (i: IncidentRecord): WantedAlarm => ({
   message: `${collateralText(i)} Nothing of ${i.node} is recovered. Look which of them is off; where it is ${i.node}: muster incident confirm ${i.node} --reason "…"; where it is not, correct its power device: muster node power-device set ${i.node} ….`,
 });
 
-/** Its node speaks in the boot that was to have ended. */
+/** Its node has spoken in the boot that was to have ended; it may be silent again. */
 export function stillSpeaks(i: IncidentRecord): WantedAlarm {
   const proof = i.proof ?? i.contradiction?.proof;
   const moved = movedText(isVoid(i) ? (i.contradiction?.recovery ?? []) : i.recovery);
   const message =
     proof?.kind === 'manual'
-      ? `${i.node} reports in the boot that ${proof.by ?? 'an operator'} confirmed down: it lives. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
-      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
+      ? `${i.node} has reported since, in the boot that ${proof.by ?? 'an operator'} confirmed down. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
+      : `${i.node} has reported since, in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
   return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
 }

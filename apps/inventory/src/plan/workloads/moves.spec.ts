@@ -182,10 +182,13 @@ describe('a job that waits for an empty node', () => {
   });
 
   it('and is not free yet: that is told', async () => {
-    const { store, round, job, told } = world({ moving: ['db'] });
+    const { store, round, job, told, shown } = world({ moving: ['db'] });
     store.incidents.set('n-1', anIncident('n-1', { phase: 'fencing' }));
     await round(0);
     await round(3_000);
-    expect([job()?.moving, told()]).toEqual([['db'], [expect.stringMatching(/open incident/)]]);
+    const why = 'It has an open incident.';
+    const alarm = `Nothing is assigned to it any more, and it does not count as empty yet. ${why}`;
+    expect([job()?.moving, told()]).toEqual([['db'], [alarm]]);
+    expect(shown()?.hindered).toEqual(new Map([['n-1', [why]]]));
   });
 });

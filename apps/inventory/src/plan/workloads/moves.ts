@@ -25,6 +25,8 @@ export interface MovesView {
   leaving: ReadonlyMap<string, string>;
   moving: readonly WorkloadRecord[];
   plan: MovePlan;
+  /** Node → what stands in the way of its being empty, where something does. */
+  hindered: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -53,9 +55,10 @@ export const moves: Concern<MoveCondition> = {
 };
 
 /** Undefined: a view has a gap, and nothing is begun. */
-export const movesView = (fleet: Fleet): MovesView | undefined => (fleet.live ? view(fleet) : undefined);
+export const movesView = (fleet: Fleet): MovesView | undefined =>
+  fleet.live ? { ...view(fleet), hindered: stuck(fleet) } : undefined;
 
-const view = perFleet((fleet: Fleet): MovesView => {
+const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> => {
   const leaving = new Map<string, string>();
   for (const [node, step] of fleet.degradedSteps()) if (step === 'drain') leaving.set(node, 'degraded');
   for (const n of draining(fleet)) leaving.set(n.name, 'drain');
@@ -106,7 +109,11 @@ const wanted = (fleet: Fleet, ages: Ages<MoveCondition>): WantedAlarm[] =>
     .filter(([node]) => ages.of(isStuck(node)) >= ALARM_AFTER_MS)
     .map(([subject, why]) => ({
       ...{ code: 'drain-stuck', subject, severity: 'warning' },
-      message: `Its workloads cannot all be moved away. ${why.slice(0, 5).join(' ')}`,
+      message: `${
+        on([subject], fleet).length > 0
+          ? 'Its workloads cannot all be moved away.'
+          : 'Nothing is assigned to it any more, and it does not count as empty yet.'
+      } ${why.slice(0, 5).join(' ')}`,
     }));
 
 function beginMove(b: MovePlan['begin'][number], { wallMs }: Fleet): ChangeWorkload {
