@@ -14,6 +14,8 @@ export interface AlarmWorld {
   workload: (workload: string) => WorkloadRecord | undefined;
   /** By a drain, or for a job that empties it first. */
   isBeingEmptied: (node: string) => boolean;
+  /** In the boot that was to have ended by the proof of its incident. */
+  spokeSinceProof: (node: string) => boolean;
   workloadsOf: (node: string) => readonly WorkloadRecord[];
   lacksQuorum: () => boolean;
   /** Storms that stand. */
@@ -69,7 +71,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'check-failed': notJudged,
   flapping: notJudged,
   conflict: never,
-  'conflict-power': (node, w) => w.speaks(node) || w.incident(node)?.contradiction !== undefined,
+  'conflict-power': (node, w) => w.spokeSinceProof(node) || w.incident(node)?.contradiction !== undefined,
   'conflict-workload': (workload, w) => {
     const at = w.workload(workload)?.assignment?.node;
     return w.runsOn(workload).some((node) => node !== at);
@@ -81,7 +83,8 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'power-place': never,
   'power-identity': notJudged,
   'power-identity-unread': notJudged,
-  'drain-stuck': (node, w) => w.isBeingEmptied(node) && w.workloadsOf(node).length > 0,
+  'drain-stuck': (node, w) =>
+    w.isBeingEmptied(node) && (w.workloadsOf(node).length > 0 || w.incident(node)?.phase === 'suppressed'),
   'webhook-failing': never,
   'link-down': never,
   'partly-heard': isSilent,

@@ -6,6 +6,7 @@ import {
   POWER_QUARANTINE_MS,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
+  waitsForMoves,
   type AlarmRecord,
   type ClusterSettings,
   type GateCode,
@@ -18,8 +19,10 @@ import {
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
+import { isAfterOff } from '#domain/incident/phases.js';
 import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
+import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import type { Sender } from '../nats/played-server.js';
 import { HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
@@ -103,6 +106,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no `off` is written in it any more. */
   private readonly over = new Map<string, string>();
+  /** Incidents whose node has spoken in the boot that was to have ended. */
+  private readonly spokeSinceProof = new Set<string>();
   private storms: Storm[] = [];
   /** Incident → when it was written first. */
   private readonly begunMs = new Map<string, number>();
@@ -162,6 +167,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     }
     const i = this.incidents.get(node);
     if (i?.phase === 'fencing' || i?.phase === 'failed') this.probe('a return during a fencing');
+    if (i !== undefined) this.noteSpeaker(i);
+  }
+
+  private noteSpeaker(i: IncidentRecord): void {
+    const host = this.f.hosts.get(i.node);
+    if (isAfterOff(i) && host?.speaks === true && host.bootId === i.bootId) this.spokeSinceProof.add(i.id);
   }
 
   refusedStale(): void {
@@ -326,11 +337,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
     if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
     this.judgeOnTold(node, i, before);
+    this.noteSpeaker(i);
     const mark = offMark(i);
     if (lastOff(i) !== undefined && this.offs.get(node)?.mark !== mark)
       this.offs.set(node, { mark, sinceMs: this.now() });
-    if (i.contradiction !== undefined && before?.contradiction?.at !== i.contradiction.at)
+    if (i.contradiction !== undefined && before?.contradiction?.at !== i.contradiction.at) {
       this.probe(`a contradiction voids a proof: ${i.contradiction.proof?.kind ?? 'none'}`);
+      // Its word was that the node is down. It was not, and may die again.
+      if (this.over.get(i.id) === 'confirm') this.over.delete(i.id);
+    }
     if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) {
       this.judgeIntents(node, i, before.commands.length);
       return;
@@ -450,6 +465,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
     node: (node) => this.records.nodes.get(node),
     workload: (workload) => this.records.workloads.get(workload),
+    spokeSinceProof: (node) => this.spokeSinceProof.has(this.incidents.get(node)?.id ?? ''),
     isBeingEmptied: (node) =>
       this.records.nodes.get(node)?.cordon?.drain === true ||
       this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
@@ -465,6 +481,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       const w = this.records.workloads.get(name);
       const obstacle = w && this.obstacleOf(w);
       if (obstacle !== undefined) return { name: obstacle, subject: name, node: w?.assignment?.node };
+    }
+    // Nothing begins on a node while something may be done to its power.
+    for (const node of waitsForMoves(job) ? job.nodes : []) {
+      const i = this.incidentOf(node);
+      if (i?.phase === 'suppressed') return { name: `gate ${i.gate ?? 'none'}`, subject: job.id, node };
     }
     return undefined;
   }
@@ -488,6 +509,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     }
     if (this.isRetryPaused(i)) {
       names({ name: PAUSE, subject: node, node });
+      return undefined;
+    }
+    // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
+    const blind = this.f.blind();
+    if (i.phase === 'fenced' && blind !== undefined && unprovenProof(i, this.records.nodes.get(node)).length > 0) {
+      names({ name: blind, subject: node, node });
       return undefined;
     }
     if (i.phase === 'recovering') {

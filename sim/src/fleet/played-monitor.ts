@@ -87,7 +87,14 @@ export class PlayedMonitor {
     bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), ({ node }) => {
       if (this.away > 0) return new Promise<Verdict>(() => undefined);
       this.judge(node);
-      return this.verdictOf(node);
+      const verdict = this.verdictOf(node);
+      return this.isQuiet ? { ...verdict, verdict: 'UNKNOWN', networks: [] } : verdict;
+    });
+    // As the product's: while the bus was away nobody was heard, and what it thought then counts for nothing.
+    bus.onStatus((status) => {
+      if (status !== 'connected') return;
+      this.attention.listenAnew(this.now);
+      this.attention.beQuiet(this.now, LAN);
     });
     bus.clock.every(LOOK_MS, () => {
       if (this.away > 0) return;
@@ -95,7 +102,7 @@ export class PlayedMonitor {
       for (const name of this.p.hosts.keys()) this.judge(name);
     });
     bus.clock.every(BEACON_PERIOD_MS, () => {
-      if (this.away === 0) bus.publish(Subjects.beacon(), this.beacon());
+      if (this.away === 0 && !this.isQuiet) bus.publish(Subjects.beacon(), this.beacon());
     });
   }
 
@@ -144,6 +151,10 @@ export class PlayedMonitor {
 
   private get reporters(): string[] {
     return this.members.filter((name) => this.isReported(name));
+  }
+
+  private get isQuiet(): boolean {
+    return this.attention.isQuiet(this.now);
   }
 
   get isSighted(): boolean {
@@ -195,7 +206,7 @@ export class PlayedMonitor {
     const host = this.p.hosts.get(name);
     if (host === undefined) return undefined;
     const episode = this.episodeOf(host);
-    if (this.attention.isQuiet(this.now)) return undefined;
+    if (this.isQuiet) return undefined;
     if (this.isBlind) return 'UNKNOWN';
     const forMs = this.now - episode.sinceMs;
     const wrong = this.wrong.get(name);
