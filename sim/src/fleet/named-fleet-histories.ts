@@ -175,6 +175,17 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'storm-without-a-conductor': {
+    shows: 'three are cut off, the conductor ends, and two are back when another one begins to decide',
+    history: quietFleet('storm-without-a-conductor', FLEET_SEED + 62, {
+      size: 8,
+      events: [
+        { kind: 'cut', at: 20_000, nodes: ['n-1', 'n-2', 'n-3'], forMs: 3_700, everyMs: 2_500 },
+        { kind: 'crash', at: 20_200, process: 'the conductor' },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'storm-with-a-cordoned-node': {
     shows: 'three are cut off of which one is cordoned: the other two are no more than may be silent at once',
     history: quietFleet('storm-with-a-cordoned-node', FLEET_SEED + 60, {

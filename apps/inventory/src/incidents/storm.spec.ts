@@ -14,6 +14,8 @@ class Fleet {
   permits: Permits | undefined;
   sees = true;
   blindness: { epoch: number; seq: number; silent: string[] } | undefined;
+  /** As the detector told it while nobody decided. */
+  together: { node: string; forMs: number }[] = [];
   readonly silentSince = new Map<string, number>();
   readonly gone = new Set<string>();
   readonly commanded = new Set<string>();
@@ -93,6 +95,7 @@ class Fleet {
         silent: nodes
           .filter((n) => this.silentSince.has(n))
           .map((node) => ({ node, domain: this.domainOf(node), forMs: this.now - (this.silentSince.get(node) ?? 0) })),
+        together: this.together,
         unrecovered: [],
         domains,
         domainOf: this.domainOf,
@@ -201,6 +204,41 @@ describe('a storm', () => {
     expect(fleet.trips).toMatchObject([{ cause: 'blindness', members: { 'n-1': {} } }]);
     fleet.wait(120_000);
     expect(fleet.mayFence('n-1')).toBe(true);
+  });
+
+  it('is tripped by those that were silent together while nobody decided, and holds who still is', () => {
+    const f = new Fleet(10);
+    f.together = ['n-1', 'n-2', 'n-3'].map((node) => ({ node, forMs: 5_000 }));
+    f.cut('n-3');
+    expect([f.members, f.mayFence('n-3')]).toEqual([['n-3'], false]);
+    const few = new Fleet(10);
+    few.together = [{ node: 'n-1', forMs: 5_000 }];
+    few.cut('n-3');
+    expect([few.members, few.mayFence('n-3')]).toEqual([[], true]);
+  });
+
+  it('of a rack that fell together while nobody decided is tripped as well, not by deaths minutes apart', () => {
+    const rack = (...forMs: number[]): Fleet => {
+      const f = new Fleet(100, 25);
+      f.together = forMs.map((ms, n) => ({ node: `n-${1 + 25 * n}`, forMs: ms }));
+      return f.cut('n-1');
+    };
+    expect(rack(5_000, 6_000, 7_000).members).toEqual(['n-1']);
+    expect(rack(5_000, 5_000 + StormNumbers.domainWindow, 2 * StormNumbers.domainWindow).members).toEqual([]);
+  });
+
+  it('is not tripped again by those that an operator has let go', () => {
+    const f = new Fleet(10);
+    f.cut('n-1', 'n-2', 'n-3');
+    f.together = ['n-1', 'n-2', 'n-3'].map((node) => ({ node, forMs: 5_000 }));
+    const [trip] = f.trips;
+    const released = { released: { at: 1, by: 'eve', reason: 'r' } };
+    f.permits = {
+      granted: [],
+      trips: [{ ...trip!, members: { 'n-1': released, 'n-2': released, 'n-3': released } }],
+    };
+    f.heal('n-1', 'n-2');
+    expect([f.trips.length, f.mayFence('n-3')]).toEqual([1, true]);
   });
 
   it('ends only while the detector sees the fleet', () => {

@@ -124,9 +124,13 @@ export class FleetSource {
   }
 
   private detectorNow(): DetectorNow {
-    const { beacon, current, fresh, sighted, settled, blindnessEnded, silentMs, sightedMs } = this.detector;
-    const silentFor = ageMs(silentMs);
-    return { beacon, current, silentFor, fresh, sighted, settled, blindnessEnded, sightedMs: sightedMs as SightedMs };
+    const { beacon, current, fresh, sighted, settled, blindnessEnded, silentTogether, silentMs, sightedMs } =
+      this.detector;
+    return {
+      ...{ beacon, current, fresh, sighted, settled, blindnessEnded, silentTogether },
+      silentFor: ageMs(silentMs),
+      sightedMs: sightedMs as SightedMs,
+    };
   }
 
   private readonly heard = (node: string): Heard | undefined => {

@@ -97,6 +97,8 @@ export interface DetectorNow {
   readonly settled: boolean;
   /** The last end of a blindness that missing reports made, where it was a moment ago. */
   readonly blindnessEnded: Pick<Beacon, 'epoch' | 'seq'> | undefined;
+  /** The most that were silent at the same moment a moment ago, with how long each has been by now where it still is. */
+  readonly silentTogether: readonly { readonly node: string; readonly forMs: number }[];
   readonly sightedMs: SightedMs;
 }
 

@@ -4,6 +4,7 @@ import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { SightedTime } from './sighted-time.js';
 import { SightWatch } from './sight-watch.js';
+import { SilenceWatch } from './silence-watch.js';
 
 /** A process that has listened for so long, ms, would have heard a detector that speaks. */
 const FIRST_WORD_MS = 1.5 * BEACON_PERIOD_MS;
@@ -17,6 +18,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   private last: { beacon: Beacon; heardAt: number } | undefined;
   private readonly sightedTime = new SightedTime();
   private readonly sight = new SightWatch();
+  private readonly silence = new SilenceWatch();
   private subscription: Closable | undefined;
   private listensSince = 0;
   /** Told at the first beacon. */
@@ -73,6 +75,12 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return this.sight.ended(this.context.clock.monotonicMs());
   }
 
+  /** The most that were silent at the same moment a moment ago, each with how long by now, ms. */
+  get silentTogether(): { node: string; forMs: number }[] {
+    const now = this.context.clock.monotonicMs();
+    return this.silence.together(now).map(({ node, since }) => ({ node, forMs: now - since }));
+  }
+
   /** ms that pass only while a detector is heard that sees the fleet: to measure how long a verdict has stood. */
   get sightedMs(): number {
     return this.sightedTime.ms;
@@ -112,6 +120,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     this.last = { beacon, heardAt };
     this.sightedTime.hear(beacon.sighted === true, heardAt);
     this.sight.hear(beacon, heardAt);
+    this.silence.hear(beacon, heardAt);
     for (const end of [...this.waiting]) end();
   }
 }

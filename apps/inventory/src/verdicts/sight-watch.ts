@@ -2,8 +2,8 @@ import { BEACON_FRESH_MS, type Beacon } from '#contracts';
 
 /** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
 export const SETTLES_MS = 500;
-/** An end of blindness is news for this long, ms: a new conductor needs as long to take over. */
-const NEWS_MS = 15_000;
+/** What befell the fleet is news for this long, ms: a new conductor needs as long to take over. */
+export const NEWS_MS = 15_000;
 
 /**
  * Whether the detector sees the fleet, and has for long enough; and what made it blind before. Where reports were missing

@@ -52,6 +52,11 @@ export interface StormFacts {
   members: number;
   /** Members that are SUSPECT or DOWN as of now, with how long on the asker's own clock; unknown: 0. */
   silent: { node: string; domain: string; forMs: number }[];
+  /**
+   * Members that were silent at the same moment a moment ago, perhaps while nobody decided; some may be back. With how long
+   * each has been by now where it still is.
+   */
+  together?: readonly { node: string; forMs: number }[];
   /** Nodes whose incident is not yet recovered. */
   unrecovered: string[];
   grants: Grant[];

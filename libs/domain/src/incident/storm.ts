@@ -107,7 +107,8 @@ const isReleased = (trips: readonly StormTrip[], node: string): boolean =>
 
 function braked(trips: StormTrip[], s: StormFacts, l: Latch, make: NewTrip): StormTrip[] {
   const counted = [...candidates(s)].filter((node) => !isReleased(trips, node));
-  const over = counted.length > brakeLimit(s.members, s.limits);
+  const before = (s.together ?? []).filter((x) => !isReleased(trips, x.node));
+  const over = Math.max(counted.length, before.length) > brakeLimit(s.members, s.limits);
   const same = trips.filter((t) => t.cause !== 'domain');
   const silent = new Set(s.silent.map((x) => x.node));
   // While one heals, who falls silent is taken for one of it; later, only where all of them together are too many.
@@ -116,9 +117,15 @@ function braked(trips: StormTrip[], s: StormFacts, l: Latch, make: NewTrip): Sto
   return latched(trips, { same, fell, kind: { cause: 'brake' } }, (n) => n > brakeLimit(s.members, s.limits), l, make);
 }
 
+const fellWith = (a: { forMs: number }, b: { forMs: number }): boolean =>
+  Math.abs(a.forMs - b.forMs) < StormNumbers.domainWindow;
+
 function domainDown(trips: StormTrip[], s: StormFacts, l: Latch, domain: string, make: NewTrip): StormTrip[] {
   const young = s.silent.filter((x) => x.domain === domain && x.forMs < StormNumbers.candidateWindow);
-  const over = young.some((x) => isMostOfDomain(s, domain, fellTogether(s, domain, x.forMs).size));
+  const before = (s.together ?? []).filter((x) => s.domainOf(x.node) === domain);
+  const over =
+    young.some((x) => isMostOfDomain(s, domain, fellTogether(s, domain, x.forMs).size)) ||
+    before.some((x) => isMostOfDomain(s, domain, before.filter((y) => fellWith(y, x)).length));
   const same = trips.filter((t) => t.cause === 'domain' && t.domain === domain);
   const healing = same.some((t) => l.calmMs(t) < StormNumbers.opensAfter);
   if (!over && !healing) return trips;

@@ -13,7 +13,7 @@ const records = <T>(all: Record<string, T>, unreadable: string[] = [], live = tr
     live,
   );
 const young: StormAges = { of: () => ageMs(0), ofSilence: () => ageMs(0) };
-const sees = { beacon: undefined, current: undefined, fresh: true, sighted: true, settled: true };
+const sees = { silentTogether: [], beacon: undefined, current: undefined, fresh: true, sighted: true, settled: true };
 
 const sight = (o: Partial<Omit<StormSight, 'detector'>> & { detector?: Partial<DetectorNow> } = {}): StormSight => ({
   ...{ nodes: records({}), incidents: records({}), permits: records({}), settings: enforced(), wallMs: 1_000 },

@@ -69,6 +69,10 @@ export function stormFacts(f: StormSight, ages: StormAges): StormFacts | undefin
       ...{ node: name, domain },
       forMs: silentForMs(f, ages, name),
     })),
+    together: f.detector.silentTogether.filter(({ node }) => {
+      const n = f.nodes.get(node)?.value;
+      return n !== undefined && isMember(n);
+    }),
     unrecovered: f.incidents.list.filter(({ key, value }) => isCounted(f, ages, key, value)).map((e) => e.key),
     grants: grantedIn(f).map(({ incident, node }) => ({ incident, node, ageMs: ages.of(permitKey(incident)) })),
     domains,

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Beacon } from '#contracts';
+import { StormNumbers } from '#domain/incident/storm-counts.js';
+import { NEWS_MS } from './sight-watch.js';
+import { SilenceWatch } from './silence-watch.js';
+
+const calls = (...silent: string[]): Pick<Beacon, 'sighted' | 'notUp'> => ({
+  sighted: true,
+  notUp: {
+    well: { verdict: 'DEGRADED', seq: 1 },
+    ...Object.fromEntries(silent.map((node, n) => [node, { verdict: n % 2 === 0 ? 'SUSPECT' : 'DOWN', seq: 1 }])),
+  },
+});
+const named = (watch: SilenceWatch, now: number): string[] => watch.together(now).map((s) => s.node);
+
+it('knows the most that were silent at the same moment, for a while', () => {
+  const watch = new SilenceWatch();
+  watch.hear(calls('a'), 0);
+  watch.hear(calls('a', 'b', 'c'), 1_000);
+  watch.hear(calls('c', 'd'), 2_000);
+  expect(watch.together(2_000)).toEqual([
+    { node: 'a', since: 0 },
+    { node: 'b', since: 1_000 },
+    { node: 'c', since: 1_000 },
+  ]);
+  watch.hear(calls('d'), 3_000);
+  expect(named(watch, 999 + NEWS_MS)).toEqual(['a', 'b', 'c']);
+  watch.hear(calls('d'), 1_000 + NEWS_MS);
+  expect(named(watch, 1_000 + NEWS_MS)).toEqual(['d']);
+});
+
+it('takes a word without quorum for none', () => {
+  const watch = new SilenceWatch();
+  watch.hear({ ...calls('a', 'b', 'c'), sighted: false }, 0);
+  expect(named(watch, 0)).toEqual([]);
+});
+
+it('does not count who waits for spare parts', () => {
+  const watch = new SilenceWatch();
+  watch.hear(calls('old'), 0);
+  watch.hear(calls('old', 'a'), StormNumbers.candidateWindow);
+  expect(named(watch, StormNumbers.candidateWindow)).toEqual(['a']);
+});
