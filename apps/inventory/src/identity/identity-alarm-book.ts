@@ -6,23 +6,25 @@ import { identityAlarms } from './identity-alarms.js';
 type Addresses = ReturnType<AddressesOf>;
 
 /**
- * The alarms of the last look, for as long as nothing is new that they rest on: for them each of thousands of devices is
- * compared with all others. A record that has changed is another object.
+ * The alarms about these nodes as of the last look, for as long as their names stand for the same: for them each of
+ * thousands of devices is compared with all others.
  */
 export class IdentityAlarmBook {
-  private last: { nodes: readonly NodeRecord[]; asked: Map<string, Addresses>; alarms: WantedAlarm[] } | undefined;
+  private last: { asked: Map<string, Addresses>; alarms: WantedAlarm[] } | undefined;
+
+  constructor(private readonly nodes: readonly NodeRecord[]) {}
 
   /** As {@link identityAlarms}; each name that it asked for is asked for again. */
-  of(nodes: readonly NodeRecord[], addressesOf: AddressesOf): WantedAlarm[] {
+  of(addressesOf: AddressesOf): WantedAlarm[] {
     const { last } = this;
-    if (last !== undefined && isSame(last.nodes, nodes) && isKnown(last.asked, addressesOf)) return last.alarms;
+    if (last !== undefined && isKnown(last.asked, addressesOf)) return last.alarms;
     const asked = new Map<string, Addresses>();
-    const alarms = identityAlarms(nodes, (name) => {
+    const alarms = identityAlarms(this.nodes, (name) => {
       const found = asked.has(name) ? asked.get(name) : addressesOf(name);
       asked.set(name, found);
       return found;
     });
-    this.last = { nodes, asked, alarms };
+    this.last = { asked, alarms };
     return alarms;
   }
 }
@@ -34,5 +36,5 @@ function isKnown(asked: ReadonlyMap<string, Addresses>, addressesOf: AddressesOf
   return known;
 }
 
-const isSame = (a: readonly unknown[] | undefined, b: readonly unknown[] | undefined): boolean =>
+const isSame = (a: Addresses, b: Addresses): boolean =>
   a === b || (a !== undefined && b !== undefined && a.length === b.length && a.every((x, i) => x === b[i]));

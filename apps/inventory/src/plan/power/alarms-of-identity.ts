@@ -11,14 +11,10 @@ export const alarmsOfIdentity: Concern = {
   // All devices are compared with all others.
   pace: { everyMs: 500 },
   isKnown: ({ nodes, alarms }) => nodes.live && alarms.live,
-  plan: (fleet) => {
-    const { nodes, compared } = compare(fleet.nodes.list);
-    return alarmIntents(fleet, identityAlarmCodes, compared.of(nodes, fleet.addressesOf));
-  },
+  plan: (fleet) => alarmIntents(fleet, identityAlarmCodes, bookOf(fleet.nodes.list).of(fleet.addressesOf)),
 };
 
 /** The records are the same until one of them changes; what names stand for may change meanwhile. */
-const compare = madeOnce((list: readonly Entry<NodeRecord>[]) => ({
-  nodes: list.map((e) => e.value),
-  compared: new IdentityAlarmBook(),
-}));
+const bookOf = madeOnce(
+  (list: readonly Entry<NodeRecord>[]): IdentityAlarmBook => new IdentityAlarmBook(list.map((e) => e.value)),
+);
