@@ -22,7 +22,7 @@ class World {
     const entries = () => [{ key: this.node.name, value: this.node, revision: 1 }];
     const store = {
       nodes: { view: { live: true, entries } },
-      alarms: { view: { live: true } },
+      alarms: { view: { live: false } },
       random: { number: () => 1 },
       clock: { monotonicMs: () => this.now },
     } as unknown as InventoryStore;

@@ -42,7 +42,7 @@ export class IdentityReconciler implements Reconciler {
   ) {}
 
   reconcile(c: TaskRun): Promise<void> | undefined {
-    if (!this.store.nodes.view.live || !this.store.alarms.view.live) return undefined;
+    if (!this.store.nodes.view.live) return undefined;
     return c.every('look', PACE, () => this.readDue(c.now));
   }
 
