@@ -13,6 +13,8 @@ class World {
   readonly marks: boolean[] = [];
   /** What the device says. */
   says: { seen?: DeviceFacts; code?: ErrorCode } = { seen: {} };
+  /** Comes before what the device says. */
+  meanwhile: (() => Promise<unknown>) | undefined;
   now = 0;
   node: NodeRecord;
   readonly sut: IdentityReconciler;
@@ -26,10 +28,11 @@ class World {
       random: { number: () => 1 },
       clock: { monotonicMs: () => this.now },
     } as unknown as InventoryStore;
-    const read = (name: string, { marks }: { marks: boolean }) => {
+    const read = async (name: string, { marks }: { marks: boolean }) => {
       this.read.push(name);
       this.marks.push(marks);
-      return Promise.resolve([{ id: 'bmc', ...this.says }]);
+      await this.meanwhile?.();
+      return [{ id: 'bmc', ...this.says }];
     };
     const reads = { read } as unknown as IdentityReads;
     this.sut = new IdentityReconciler(store, reads);
@@ -91,6 +94,24 @@ describe('power devices in good days', () => {
       expect(w.marks.slice(3)).toEqual([true, false]);
     },
   );
+
+  it('are judged by what was known when they were asked', async () => {
+    const seen = { guid: '00112233445566778899aabbccddee01' };
+    const basis = identityBasis(aDevice());
+    const proven = { bmc: { result: 'proven' as const, by: 'guid' as const, at: 1, seen, basis } };
+    const w = new World(aNode('n-1', { powerLevels: [[aDevice()]] }));
+    const answered = new Promise<void>((resolve) => {
+      w.meanwhile = async () => {
+        w.meanwhile = undefined;
+        w.node = { ...w.node, powerIdentity: proven };
+        await w.look(1_000);
+        setImmediate(resolve);
+      };
+    });
+    await w.look(1);
+    await answered;
+    expect([await w.look(60_000), await w.look(6 * HOUR)]).toEqual([1, 2]);
+  });
 
   it('are not gone through again while the record is the same', async () => {
     let asked = 0;

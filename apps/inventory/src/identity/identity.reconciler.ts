@@ -78,12 +78,13 @@ export class IdentityReconciler implements Reconciler {
 
   private async readOne(name: string, plan: Plan): Promise<void> {
     this.running++;
+    const { of } = plan;
     try {
       // A BMC that starts anew says nothing for a while.
       const read = await this.reads.read(name, { marks: plan.unread === true });
-      const devices = plan.of.powerLevels.flat();
+      const devices = of.powerLevels.flat();
       const isUnread = (d: PowerDevice): boolean =>
-        read.some((r) => r.id === d.id && unreadIdentity(plan.of, d, r) !== undefined);
+        read.some((r) => r.id === d.id && unreadIdentity(of, d, r) !== undefined);
       plan.unread = devices.some(isUnread);
       if (!plan.unread && read.every((d) => d.seen !== undefined)) return;
     } catch (cause) {
