@@ -3,6 +3,7 @@ import { MusterError, type NodeRecord } from '#contracts';
 import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import type { ChangeNode, Intent, Moment, NodeFirst } from '../plan/intent.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
+import { PeriodicReads } from '../snapshot/periodic-reads.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { IncidentWriter } from './incident-writer.js';
@@ -11,7 +12,7 @@ import { MessageWriter } from './message-writer.js';
 import { NodeWriter } from './node-writer.js';
 import { SubmissionWriter } from './submission-writer.js';
 import { WorkloadWriter } from './workload-writer.js';
-import { isWritten, type Right, type Written } from './written.js';
+import { isWritten, WRITTEN, type Right, type Written } from './written.js';
 
 /**
  * The one place where intents become writes: each by the one writer of its record, under the lease, and decided again in
@@ -29,6 +30,7 @@ export class IntentWriter {
     private readonly submissions: SubmissionWriter,
     private readonly messages: MessageWriter,
     private readonly keys: DatagramKeysService,
+    private readonly periodicReads: PeriodicReads,
   ) {}
 
   /** @throws MusterError what the write throws; LEASE_LOST, before it, where another may be the conductor */
@@ -93,6 +95,9 @@ export class IntentWriter {
         return isWritten(
           await this.keys.change((now) => i.decide(now, at), { destroys: i.destroys, check: () => void c.check() }),
         );
+      case 'begin-identity-read':
+        this.periodicReads.begin(i.read);
+        return WRITTEN;
       case 'fail-record':
         throw i.error;
     }

@@ -17,6 +17,7 @@ import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
 import type { CheckVerdict } from '../nodes/check-verdict.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
+import type { WantedRead } from '../snapshot/periodic-reads.js';
 
 /** When an intent is carried out: what its decision is made of besides the record. */
 export interface Moment {
@@ -284,6 +285,15 @@ export interface PublishDriver extends Intended {
   readonly count: number;
 }
 
+/**
+ * The power devices of a node are asked whose they are. It is not waited for: a later snapshot has what became of it, with
+ * what was asked for. After a crash it is planned anew.
+ */
+export interface BeginIdentityRead extends Intended {
+  readonly do: 'begin-identity-read';
+  readonly read: WantedRead;
+}
+
 /** A record about which a decision threw: it fails by itself with that, so that the task and its log name it. */
 export interface FailRecord extends Intended {
   readonly do: 'fail-record';
@@ -327,4 +337,5 @@ export type Intent =
   | KeepVerdicts
   | PublishDriver
   | FetchVerdict
+  | BeginIdentityRead
   | FailRecord;

@@ -15,6 +15,7 @@ import { DetectorView } from '../verdicts/detector-view.js';
 import { ageMs, type SightedMs } from './ages.js';
 import type { Answers, DetectorNow, Fleet, Heard, Reading } from './fleet.js';
 import { FlapWatch } from './flap-watch.js';
+import { PeriodicReads } from './periodic-reads.js';
 import { Records } from './records.js';
 import { Refusals } from './refusals.js';
 
@@ -42,6 +43,7 @@ export class FleetSource {
     private readonly flaps: FlapWatch,
     private readonly refusals: Refusals,
     private readonly names: KnownNames,
+    private readonly periodicReads: PeriodicReads,
   ) {
     this.keySets = settingsOf<DatagramKeySet>(store).view;
   }
@@ -81,6 +83,7 @@ export class FleetSource {
       permits: this.of(store.permits),
       knowsSettings: store.settings.view.live,
       identity: this.identity.reads(),
+      periodicReads: this.periodicReads,
       addressesOf: this.addressesOf,
       quarantine: this.quarantine,
       returns: this.returns,

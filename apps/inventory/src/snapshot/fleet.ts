@@ -20,6 +20,7 @@ import type { IdentityRead } from '../identity/identity-reads.js';
 import type { AgeMs, SightedMs } from './ages.js';
 import type { AddressesOf } from '../power/power-place.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
+import type { ReadSchedule } from './periodic-reads.js';
 import type { Records } from './records.js';
 
 /**
@@ -59,6 +60,8 @@ export interface Fleet {
   readonly knowsSettings: boolean;
   /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */
   readonly identity: ReadonlyMap<string, IdentityRead>;
+  /** Reads of whose power devices are in good days. */
+  readonly periodicReads: ReadSchedule;
   /** Addresses of a name, as last looked up: asking has it looked up again now and then. Undefined: not known. */
   readonly addressesOf: AddressesOf;
   /** Of the power of a node, by the incident that it has: what this process has seen of its commands. */

@@ -4,12 +4,13 @@ import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { FlapWatch } from './flap-watch.js';
 import { FleetSource } from './fleet-source.js';
+import { PeriodicReads } from './periodic-reads.js';
 import { Refusals } from './refusals.js';
 
 @Global()
 @Module({
   imports: [IdentityModule, PowerModule, ReportsModule],
-  providers: [FlapWatch, FleetSource, Refusals],
-  exports: [FlapWatch, FleetSource, Refusals],
+  providers: [FlapWatch, FleetSource, PeriodicReads, Refusals],
+  exports: [FlapWatch, FleetSource, PeriodicReads, Refusals],
 })
 export class SnapshotModule {}

@@ -99,7 +99,7 @@ export class FencingWorld {
     const none = {} as never;
     const incidentWriter = new IncidentWriter(store.asStore, this.incidents, this.permits);
     const writer = new IntentWriter(
-      ...([store.asStore, fleets, none, none, incidentWriter, none, none, none, none] as const),
+      ...([store.asStore, fleets, none, none, incidentWriter, none, none, none, none, none] as const),
     );
     const investigator = new Investigator(
       ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),

@@ -4,6 +4,7 @@ import type { AuditService } from '../store/audit.service.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { FlapWatch } from '../snapshot/flap-watch.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
+import { PeriodicReads } from '../snapshot/periodic-reads.js';
 import { Refusals } from '../snapshot/refusals.js';
 import { SubmissionWriter } from '../execute/submission-writer.js';
 import { DatagramKeysService } from '../agents/datagram-keys.service.js';
@@ -43,7 +44,13 @@ import type { MemoryStore } from './memory-store.js';
 /** Snapshots of a store in memory. */
 export function fleetSource(
   store: MemoryStore,
-  o: { collateral?: CollateralWatch; degraded?: DegradedWatch; identity?: IdentityReads; refusals?: Refusals } = {},
+  o: {
+    collateral?: CollateralWatch;
+    degraded?: DegradedWatch;
+    identity?: IdentityReads;
+    refusals?: Refusals;
+    periodicReads?: PeriodicReads;
+  } = {},
 ): FleetSource {
   const starts = new StartFactsService(store.asStore, store.reports);
   starts.onModuleInit();
@@ -61,6 +68,7 @@ export function fleetSource(
     new FlapWatch(store.asStore),
     o.refusals ?? new Refusals(store.asStore),
     { of: (name: string) => store.names.get(name) } as unknown as KnownNames,
+    o.periodicReads ?? new PeriodicReads(store.asStore, store.identity),
   );
 }
 
@@ -79,6 +87,7 @@ export const collateralWatch = (store: MemoryStore): CollateralWatch =>
  * What carries out plans, on a store in memory; acts of persons, and nodes that came or went, are told of in `store.told`.
  * @param o.operations who accepts jobs, and writes them to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
+ * @param o.reads who asks power devices whose they are. @default nobody
  * @param o.collateral who has seen its power-offs. @default one who begins now
  */
 export function planExecutor(
@@ -86,12 +95,14 @@ export function planExecutor(
   o: {
     operations?: Partial<OperationsService>;
     edits?: Pick<EditsService, 'carryOut' | 'sweep'>;
+    reads?: Pick<IdentityReads, 'read'>;
     collateral?: CollateralWatch;
   } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
   const refusals = new Refusals(inventory);
-  const fleets = fleetSource(store, { refusals, ...(o.collateral && { collateral: o.collateral }) });
+  const periodicReads = new PeriodicReads(inventory, (o.reads ?? store.identity) as IdentityReads);
+  const fleets = fleetSource(store, { refusals, periodicReads, ...(o.collateral && { collateral: o.collateral }) });
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);
@@ -130,6 +141,7 @@ export function planExecutor(
       new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
     ),
     datagramKeys(store, fleets),
+    periodicReads,
   );
   // Nothing is found out here that no view shows.
   return new PlanExecutor(inventory, fleets, writer, {} as Investigator);
