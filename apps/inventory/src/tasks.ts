@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
-import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentEvents } from './incidents/incident-events.js';
 import { StormReconciler } from './incidents/storm.reconciler.js';
@@ -25,6 +24,7 @@ import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
 import { alarmsOfIdentity } from './plan/power/alarms-of-identity.js';
+import { periodicReads } from './plan/power/periodic-reads.js';
 import { powerOrders } from './plan/power/power-orders.js';
 import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
@@ -74,7 +74,7 @@ export const tasks: readonly TaskRow[] = [
   planned('check-alarms', checkAlarms, 'warning'),
   row('records', RecordsService, 'warning'),
   planned('drivers', drivers, 'warning'),
-  row('power-identity', IdentityReconciler, 'warning'),
+  planned('power-identity', periodicReads, 'warning'),
   planned('identity-alarms', alarmsOfIdentity, 'warning'),
   planned('cordon-end', cordonEnd, 'warning'),
   planned('claim-expiry', claimExpiry, 'warning'),

@@ -36,7 +36,7 @@ interface Devices {
 }
 
 /** Compares power devices with their machines in good days. */
-export const periodicReads = {
+export const periodicReads: Concern<ReadCondition> = {
   // All nodes are looked at, and it is woken by every change of any record.
   pace: { everyMs: 500 },
   isKnown: ({ nodes }) => nodes.live,
@@ -46,7 +46,7 @@ export const periodicReads = {
     const free = Math.max(0, AT_ONCE - fleet.periodicReads.underWay());
     return [...failed, ...made.flatMap((d) => wanted(d, fleet, ages)).slice(0, free)];
   },
-} satisfies Concern<ReadCondition>;
+};
 
 const devicesIn = perFleet(({ nodes }: Fleet): Decided<Devices> =>
   eachRecord(
