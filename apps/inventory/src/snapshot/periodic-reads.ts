@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type NodeRecord, type PowerDevice, type RpcAnswer } from '#contracts';
+import { identityBasis, MusterError, type NodeRecord, type RpcAnswer } from '#contracts';
 import { unreadIdentity } from '#domain/power/whose-device.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -92,8 +92,10 @@ export class PeriodicReads implements ReadSchedule {
     this.running += 1;
     try {
       const said = await this.reads.read(name, { marks: read.isUnread });
-      read.isUnread = isAnyUnread(node, said);
-      if (!read.isUnread && said.every((d) => d.seen !== undefined)) return;
+      const about = aboutEach(node, said);
+      // A fencer may have read the record as it was before an edit: of a device without an answer nothing is new.
+      read.isUnread = about.some((d) => d.isUnread ?? read.isUnread);
+      if (!read.isUnread && about.every((d) => d.seen !== undefined)) return;
     } catch (cause) {
       const e = MusterError.from(cause);
       this.store.bus.log.debug({ node: name, code: e.code }, `its power devices were not identified: ${e.message}`);
@@ -109,8 +111,16 @@ export class PeriodicReads implements ReadSchedule {
   }
 }
 
-const isAnyUnread = (node: NodeRecord, said: RpcAnswer<'fencer.power.identify'>['devices']): boolean => {
-  const isUnread = (d: PowerDevice): boolean =>
-    said.some((r) => r.id === d.id && unreadIdentity(node, d, r) !== undefined);
-  return node.powerLevels.flat().some(isUnread);
-};
+type Answer = RpcAnswer<'fencer.power.identify'>['devices'][number];
+
+/** What was answered about each device that was asked for. One in another place, or with other credentials, is none of them. */
+const aboutEach = (
+  node: NodeRecord,
+  said: readonly Answer[],
+): { seen?: Answer['seen']; isUnread: boolean | undefined }[] =>
+  node.powerLevels.flat().map((device) => {
+    const basis = identityBasis(device);
+    const answer = said.find((r) => r.id === device.id && r.basis === basis);
+    if (answer === undefined) return { isUnread: undefined };
+    return { seen: answer.seen, isUnread: unreadIdentity(node, device, answer) !== undefined };
+  });

@@ -872,6 +872,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/power/periodic-reads.spec.ts'],
   },
   {
+    name: 'an answer about a device as it was before an edit is one about the device that is there now',
+    file: 'apps/inventory/src/snapshot/periodic-reads.ts',
+    symbol: 'aboutEach',
+    operation: { operand: 'r.basis === basis' },
+    specs: ['apps/inventory/src/plan/power/periodic-reads.spec.ts'],
+  },
+  {
+    name: 'that a proven device did not say who it is is forgotten by an answer about another place',
+    file: 'apps/inventory/src/snapshot/periodic-reads.ts',
+    symbol: 'PeriodicReads.read',
+    operation: { operand: 'read.isUnread' },
+    specs: ['apps/inventory/src/plan/power/periodic-reads.spec.ts'],
+  },
+  {
     name: 'devices that nobody was there to read are asked again hours later',
     file: 'apps/inventory/src/snapshot/periodic-reads.ts',
     symbol: 'PeriodicReads.read',

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { identityBasis, MusterError, type DeviceFacts, type ErrorCode, type NodeRecord } from '#contracts';
-import type { Reconciler } from '../../conductor/task.js';
+import { identityBasis } from '#contracts';
 import { ageMs } from '../../snapshot/ages.js';
 import type { PeriodicRead } from '../../snapshot/periodic-reads.js';
 import { MemoryStore } from '../../testing/memory-store.js';
-import { fleetSource, planExecutor } from '../../testing/planned.js';
-import { playRun } from '../../testing/play-run.js';
+import { PeriodicReadsWorld } from '../../testing/periodic-reads-world.js';
+import { fleetSource } from '../../testing/planned.js';
 import { aDevice, aNode } from '../../testing/records.js';
 import { periodicReads } from './periodic-reads.js';
 
@@ -17,60 +16,14 @@ const proven = { bmc: { result: 'proven' as const, by: 'guid' as const, at: 1, s
 const mismatch = { bmc: { result: 'mismatch' as const, at: 1, basis } };
 const moved = [[{ ...aDevice(), address: '10.9.9.9' }]];
 
-/** Some nodes, and which of them are read. */
-class World {
-  readonly store = new MemoryStore();
-  readonly read: string[] = [];
-  /** Whether what is not said is written down, of each read. */
-  readonly marks: boolean[] = [];
-  /** What devices say; undefined: nobody answers. */
-  says: { seen?: DeviceFacts; code?: ErrorCode } | undefined = { seen: {} };
-  /** Answers come when they are called for, and not at once. */
-  waits = false;
-  readonly failed: object[] = [];
-  private readonly pending: (() => void)[] = [];
-  private readonly sut: Reconciler;
-
-  constructor(o: Partial<NodeRecord> = {}) {
-    this.change('n-1', o);
-    const read = async (name: string, o: { marks?: boolean } = {}) => {
-      this.read.push(name);
-      this.marks.push(o.marks === true);
-      if (this.waits) await new Promise<void>((resolve) => this.pending.push(resolve));
-      if (this.says === undefined) throw new MusterError('TIMEOUT', 'no answer');
-      const devices = this.store.nodes.content[name]?.powerLevels.flat() ?? [];
-      return devices.map((d) => ({ id: d.id, basis: identityBasis(d), ...this.says }));
-    };
-    this.sut = planExecutor(this.store, { reads: { read } }).drive(periodicReads);
-  }
-
-  change(name: string, o: Partial<NodeRecord> | undefined): void {
-    const was = this.store.nodes.content[name] ?? aNode(name);
-    this.store.nodes.set(name, o && { ...was, ...o });
-  }
-
-  /** @returns how many reads were begun so far */
-  async look(ms: number): Promise<number> {
-    this.store.clock.now += ms;
-    await playRun(this.sut, { now: this.store.clock.now, failed: (facts) => this.failed.push(facts) });
-    return this.read.length;
-  }
-
-  /** The first of those under way has its answer. */
-  async answer(): Promise<void> {
-    this.pending.shift()?.();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 describe('power devices in good days', () => {
   it('are read at once where nothing is known, and again after six hours', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     expect([await w.look(1), await w.look(1000), await w.look(6 * HOUR)]).toEqual([1, 1, 2]);
   });
 
   it('are read again as soon as a record says another device, or another machine, and not for any other change', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     await w.look(1);
     w.change('n-1', { status: 'Maintenance' });
     expect(await w.look(1000)).toBe(1);
@@ -83,7 +36,7 @@ describe('power devices in good days', () => {
   });
 
   it('are read again where an edit is taken back before anybody has read what it was about', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.says = undefined;
     await w.look(1);
     for (const name of ['n-2', 'n-3', 'n-4', 'n-5']) w.change(name, {});
@@ -98,13 +51,13 @@ describe('power devices in good days', () => {
   });
 
   it('of which it is known whose they are have their turn, after the share of the period that was drawn', async () => {
-    const w = new World({ powerIdentity: proven });
+    const w = new PeriodicReadsWorld({ powerIdentity: proven });
     expect([await w.look(1), await w.look(3 * HOUR - 1), await w.look(1)]).toEqual([0, 0, 1]);
-    const changed = new World({ powerIdentity: proven });
+    const changed = new PeriodicReadsWorld({ powerIdentity: proven });
     await changed.look(1);
     changed.change('n-1', { hardware: { systemUuid: '1', at: 1 } });
     expect(await changed.look(1000)).toBe(1);
-    const foundOut = new World({ powerIdentity: {} });
+    const foundOut = new PeriodicReadsWorld({ powerIdentity: {} });
     foundOut.says = undefined;
     await foundOut.look(1);
     foundOut.change('n-1', { powerIdentity: proven });
@@ -112,7 +65,7 @@ describe('power devices in good days', () => {
   });
 
   it('keep their turn through a gap in the nodes, in which nobody is asked', async () => {
-    const w = new World({ powerIdentity: proven });
+    const w = new PeriodicReadsWorld({ powerIdentity: proven });
     await w.look(1);
     const was = w.store.nodes.content['n-1'];
     w.change('n-1', undefined);
@@ -126,7 +79,7 @@ describe('power devices in good days', () => {
   });
 
   it('are read each minute from when they are found to be another machine’s', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.says = { seen };
     await w.look(1);
     w.change('n-1', { powerIdentity: mismatch });
@@ -138,18 +91,18 @@ describe('power devices in good days', () => {
   });
 
   it('are read a minute later where their turn has not come, and one is another machine’s', async () => {
-    const w = new World({ powerIdentity: mismatch });
+    const w = new PeriodicReadsWorld({ powerIdentity: mismatch });
     expect([await w.look(1), await w.look(59_999), await w.look(1)]).toEqual([0, 0, 1]);
   });
 
-  it.each<[string, World['says']]>([
+  it.each<[string, PeriodicReadsWorld['says']]>([
     ['says nothing of itself', { seen: {} }],
     ['refuses to say who it is', { code: 'BMC_REFUSED' }],
     ['does not answer', { code: 'BMC_TIMEOUT' }],
   ])(
     'are asked each minute while one that was proven %s, and from the second time on it is written down',
     async (_what, says) => {
-      const w = new World({ powerIdentity: proven });
+      const w = new PeriodicReadsWorld({ powerIdentity: proven });
       w.says = says;
       await w.look(6 * HOUR);
       await w.look(6 * HOUR);
@@ -166,7 +119,7 @@ describe('power devices in good days', () => {
   );
 
   it('are asked again a minute after an answer that lacks one of them, and after none', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.waits = true;
     w.says = { code: 'NODE_BUSY' };
     await w.look(1);
@@ -182,7 +135,7 @@ describe('power devices in good days', () => {
   });
 
   it('are asked again a minute after a read has failed in which one was another machine’s for a while', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.waits = true;
     w.says = { code: 'NODE_BUSY' };
     await w.look(1);
@@ -209,8 +162,33 @@ describe('power devices in good days', () => {
     expect(planned(JSON.stringify([['as it was before an edit'], null]))).toBe(1);
   });
 
+  it('are asked again a minute after an answer that is about them as they were before an edit', async () => {
+    const w = new PeriodicReadsWorld();
+    w.says = { seen };
+    await w.look(1);
+    w.stale = [aDevice()];
+    w.change('n-1', { powerLevels: moved });
+    expect([await w.look(1000), await w.look(59_999)]).toEqual([2, 2]);
+    w.stale = undefined;
+    expect([await w.look(1), await w.look(6 * HOUR - 1), await w.look(1)]).toEqual([3, 3, 4]);
+  });
+
+  it('leave open what was not said before where an answer is about them as they were', async () => {
+    const w = new PeriodicReadsWorld({ powerIdentity: proven });
+    w.stale = [{ ...aDevice(), address: '10.9.9.9' }];
+    await w.look(1);
+    await w.look(6 * HOUR);
+    w.stale = undefined;
+    expect([await w.look(MINUTE), await w.look(MINUTE)]).toEqual([2, 3]);
+    w.stale = [{ ...aDevice(), address: '10.9.9.9' }];
+    w.says = { seen };
+    await w.look(MINUTE);
+    await w.look(MINUTE);
+    expect(w.marks).toEqual([false, false, true, true, true]);
+  });
+
   it('are judged by what was known when they were asked', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.waits = true;
     await w.look(1);
     w.change('n-1', { powerIdentity: proven });
@@ -220,7 +198,7 @@ describe('power devices in good days', () => {
   });
 
   it('are read of four nodes at once, and of the next as soon as one has answered', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     for (const n of [2, 3, 4, 5, 6]) w.change(`n-${n}`, {});
     w.waits = true;
     expect([await w.look(1), await w.look(1000)]).toEqual([4, 4]);
@@ -230,7 +208,7 @@ describe('power devices in good days', () => {
   });
 
   it('are read where a record beside them is odd, and that one fails alone', async () => {
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.change('n-0', { powerLevels: [[null as never]] });
     expect(await w.look(1)).toBe(1);
     expect(w.read).toEqual(['n-1']);
@@ -240,7 +218,7 @@ describe('power devices in good days', () => {
   it('are not gone through again while the record is the same', async () => {
     let asked = 0;
     const node = Object.defineProperty(aNode('n-1'), 'hardware', { enumerable: true, get: () => void (asked += 1) });
-    const w = new World();
+    const w = new PeriodicReadsWorld();
     w.store.nodes.set('n-1', node);
     for (let n = 0; n < 5; n++) await w.look(1000);
     expect(asked).toBe(1);
