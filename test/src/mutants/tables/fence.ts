@@ -826,7 +826,7 @@ export const fence: readonly Mutant[] = [
     name: 'a read that was begun before an edit counts once that is taken back',
     file: 'apps/inventory/src/plan/power/periodic-reads.ts',
     symbol: 'lastRead',
-    operation: { operand: 'last.begunAgo <= ages.of(stands(d))' },
+    operation: { operand: 'last.begunAgo <= ages.of(d.conditions.stands)' },
     specs: ['apps/inventory/src/plan/power/periodic-reads.spec.ts'],
   },
   {

@@ -33,6 +33,8 @@ interface Devices {
   readonly isKnown: boolean;
   /** One of them is another machine's. */
   readonly isForeign: boolean;
+  /** They are long, and there are thousands of them at each look: made once. */
+  readonly conditions: Readonly<Record<'seen' | 'stands' | 'inTurn', ReadCondition>>;
 }
 
 /** Compares power devices with their machines in good days. */
@@ -60,20 +62,24 @@ const devicesIn = perFleet(({ nodes }: Fleet): Decided<Devices> =>
 const devicesOf = madeOnce((node: NodeRecord): Devices => {
   const devices = node.powerLevels.flat();
   const known = devices.map((d) => knownIdentity(node, d));
+  const about = JSON.stringify([devices.map(identityBasis), node.hardware ?? null]);
+  const { name } = node;
   return {
     node,
-    about: JSON.stringify([devices.map(identityBasis), node.hardware ?? null]),
+    about,
     isKnown: known.every((k) => k !== undefined),
     isForeign: known.some((k) => k?.result === 'mismatch'),
+    conditions: { seen: `seen/${name}`, stands: `stands/${name}/${about}`, inTurn: `in-turn/${name}/${about}` },
   };
 });
 
 function conditionsOf(d: Devices, fleet: Fleet, ages: Ages<ReadCondition>): ReadCondition[] {
-  const { name } = d.node;
+  const { seen, stands, inTurn } = d.conditions;
   const last = lastRead(d, fleet, ages);
   return [
-    ...([`seen/${name}`, stands(d)] as const),
-    ...(isInTurn(d, ages) ? [inTurn(d)] : []),
+    seen,
+    stands,
+    ...(isInTurn(d, ages) ? [inTurn] : []),
     ...(isFoundForeign(d, last, ages) ? [foreign(d, last)] : []),
   ];
 }
@@ -95,7 +101,7 @@ function whyDue(
   fleet: Fleet,
   ages: Ages<ReadCondition>,
 ): string | undefined {
-  const age = last?.begunAgo ?? ages.of(stands(d));
+  const age = last?.begunAgo ?? ages.of(d.conditions.stands);
   if (isFoundForeign(d, last, ages) && age >= FAILED_AGAIN_MS)
     return 'One of its power devices is another machine’s: whoever has mended the wiring sees it soon.';
   if (last === undefined) {
@@ -115,19 +121,17 @@ function whyDue(
 /** The last read of these devices. One that was begun before an edit says nothing of them, also where that was taken back. */
 function lastRead(d: Devices, { periodicReads: reads }: Fleet, ages: Ages<ReadCondition>): PeriodicRead | undefined {
   const last = reads.of(d.node.name);
-  return last?.about === d.about && last.begunAgo <= ages.of(stands(d)) ? last : undefined;
+  return last?.about === d.about && last.begunAgo <= ages.of(d.conditions.stands) ? last : undefined;
 }
 
 /** It was known whose they are when the node was first seen, and nothing has changed since. */
 const isInTurn = (d: Devices, ages: Ages<ReadCondition>): boolean =>
-  ages.of(`seen/${d.node.name}`) === 0 ? d.isKnown : ages.of(inTurn(d)) > 0;
+  ages.of(d.conditions.seen) === 0 ? d.isKnown : ages.of(d.conditions.inTurn) > 0;
 
 /** Also where somebody has found since that it is not. */
 const isFoundForeign = (d: Devices, last: PeriodicRead | undefined, ages: Ages<ReadCondition>): boolean =>
   d.isForeign || ages.of(foreign(d, last)) > 0;
 
-const stands = ({ node, about }: Devices): ReadCondition => `stands/${node.name}/${about}`;
-const inTurn = ({ node, about }: Devices): ReadCondition => `in-turn/${node.name}/${about}`;
 const foreign = ({ node, about }: Devices, last: PeriodicRead | undefined): ReadCondition => {
   const isFailed = last?.failedAgo !== undefined;
   return `foreign/${node.name}/${last === undefined ? about : `${last.id}/${isFailed ? 'failed' : 'begun'}`}`;
