@@ -1,6 +1,8 @@
 import { waitsForMoves, type PlanItem } from '#contracts';
 import { START_FAILED } from '#domain/workload/failed-starts.js';
 import { PERIOD_MS } from '../conductor/task.js';
+import { whyCalledOff } from '../plan/checks/checks-called-off.js';
+import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
 import type { PlanFacts } from './plan-facts.js';
 import { quarantineFigure } from './power-items.js';
 
@@ -117,12 +119,8 @@ export function checkItems({ checks }: PlanFacts): PlanItem[] {
     again: { inMs: PERIOD_MS },
   });
   return [
-    ...checks.off.flatMap((j) =>
-      j.nodes.map((node) =>
-        item(node, `calls ${j.id} off`, 'A node is unhealthy, or it does not serve any more: no look holds it.'),
-      ),
-    ),
-    ...checks.begin.map((node) => item(node, 'checks it', 'Its periodic check is due.')),
+    ...checks.off.flatMap((j) => j.nodes.map((node) => item(node, `calls ${j.id} off`, whyCalledOff(j)))),
+    ...checks.begin.map((node) => item(node, 'checks it', CHECK_DUE)),
   ];
 }
 

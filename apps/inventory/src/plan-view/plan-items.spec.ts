@@ -6,6 +6,8 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { isOpenIncident } from '#contracts';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
+import { whyCalledOff } from '../plan/checks/checks-called-off.js';
+import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
 import { incidentStep, openingStep } from '../plan/incidents/incident-step.js';
 import { decideMoves } from '../plan/workloads/decide-moves.js';
 import { stopStep } from '../plan/workloads/stop-step.js';
@@ -192,6 +194,7 @@ it('names the nodes whose periodic check begins, and the checks that are called 
     ['check', 'n-1', 'acts', 'calls job-1 off'],
     ['check', 'n-0', 'acts', 'checks it'],
   ]);
+  expect(items.map((i) => i.reason)).toEqual([...off.map(whyCalledOff), CHECK_DUE]);
 });
 
 it('says what a job waits for whose nodes are to be empty', () => {

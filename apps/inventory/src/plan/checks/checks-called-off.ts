@@ -18,8 +18,12 @@ function goesOn(job: JobRecord, fleet: Fleet): boolean {
   return isCalmIn(fleet) && node !== undefined && servesOn(node, reasonsIn(fleet)(node));
 }
 
-const calledOff = ({ id, nodes }: JobRecord): CancelJob => ({
-  ...{ do: 'cancel-job', key: id, about: { job: id } },
-  reason: `A node is unhealthy, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`,
+/** Why one is called off, for people. */
+export const whyCalledOff = ({ nodes }: Pick<JobRecord, 'nodes'>): string =>
+  `A node is unhealthy, or ${nodes.join(', ')} does not serve any more: nothing is held by a look at it.`;
+
+const calledOff = (job: JobRecord): CancelJob => ({
+  ...{ do: 'cancel-job', key: job.id, about: { job: job.id } },
+  reason: whyCalledOff(job),
   decide: (now, { fleet }) => !goesOn(now, fleet),
 });

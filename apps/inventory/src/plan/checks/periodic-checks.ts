@@ -9,6 +9,9 @@ import { checksToBegin, isCalm, mayBeChecked, type WatchedNode } from './periodi
 /** A node whose check was refused lets others go first for so long, ms. */
 const REFUSED_MS = 60_000;
 
+/** Why one begins, for people. */
+export const CHECK_DUE = 'A periodic check is due.';
+
 const underWay: readonly IncidentPhase[] = ['open', 'investigating', 'fencing', 'fenced', 'recovering'];
 
 /** Has each node in service checked once per `check.every`, by ordinary jobs that only look. */
@@ -18,7 +21,7 @@ export const periodicChecks: Concern = {
   plan: (fleet) => {
     const wanted = checksNow(fleet).map(checkOf);
     if (wanted.length === 0) return [];
-    return [{ do: 'submit-jobs', wanted, most: wanted.length, about: {}, reason: 'Their periodic checks are due.' }];
+    return [{ do: 'submit-jobs', wanted, most: wanted.length, about: {}, reason: CHECK_DUE }];
   },
 };
 
