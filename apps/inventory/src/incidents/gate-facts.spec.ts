@@ -29,7 +29,6 @@ describe('how long a host has been hung', () => {
     const nodes = { ...empty, view: { ...view, onChange: (fn: typeof told) => (told = fn) } };
     const store = {
       ...{ nodes, incidents: empty, permits: empty, settings: empty, reservations: empty, jobs: empty },
-      grantedPermits: [],
       clusterSettings: enforced(),
       workers: { stale: true, live: () => [] },
     };

@@ -71,11 +71,6 @@ export class PermitService {
     );
   }
 
-  /** The incident has one, as last seen. */
-  has(incident: string): boolean {
-    return this.store.grantedPermits.some((g) => g.incident === incident);
-  }
-
   private look(): PermitsFacts | undefined {
     const storm = this.facts.storm();
     if (storm === undefined) return undefined;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   completeSettings,
   defaultSettings,
-  PERMITS_KEY,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
   type AlarmRecord,
@@ -170,11 +169,6 @@ export class InventoryStore {
   /** Reservations as last seen: to show, never to decide. */
   get held(): Reservations['held'] {
     return this.reservations.view.get(RESERVATIONS_KEY)?.value.held ?? {};
-  }
-
-  /** Permits as last seen: to show, never to decide. */
-  get grantedPermits(): Permits['granted'] {
-    return this.permits.view.get(PERMITS_KEY)?.value.granted ?? [];
   }
 
   /** Every watch is connected: what the views say is true as of now. */

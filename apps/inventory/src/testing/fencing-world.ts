@@ -1,12 +1,4 @@
-import {
-  identityBasis,
-  MusterError,
-  PERMITS_KEY,
-  Subjects,
-  type ErrorCode,
-  type Permits,
-  type Verdict,
-} from '#contracts';
+import { identityBasis, MusterError, Subjects, type ErrorCode, type Verdict } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { TaskRun } from '../conductor/task.js';
@@ -31,16 +23,9 @@ import { fleetSource } from './planned.js';
 
 type Answer = 'off' | 'on' | ErrorCode;
 
-/** By what was granted. */
-class FencingStore extends MemoryStore {
-  get grantedPermits(): Permits['granted'] {
-    return this.permits.content[PERMITS_KEY]?.granted ?? [];
-  }
-}
-
 /** All that finds out about the dead, on a store in memory; the spec plays the detector and the fencers. */
 export class FencingWorld {
-  readonly store = new FencingStore();
+  readonly store = new MemoryStore();
   /** What the detector answers; one that it has no word of, it does not answer about. */
   readonly verdicts = new Map<string, Verdict>();
   /** What the power devices of a node answer. @default on */
