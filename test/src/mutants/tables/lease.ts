@@ -316,6 +316,20 @@ export const lease: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/store/token-guard.spec.ts'],
   },
   {
+    name: 'a token is called behind before its holder has renewed the lease',
+    file: 'apps/inventory/src/plan/store/token-guard.ts',
+    symbol: 'tokenGuard',
+    operation: { replace: 'ages.of(keyOf(l)) >= l.ttlMs', with: 'ages.of(keyOf(l)) >= 0' },
+    specs: ['apps/inventory/src/plan/store/token-guard.spec.ts'],
+  },
+  {
+    name: 'a new conductor calls over that a token is behind',
+    file: 'apps/inventory/src/plan/store/token-guard.ts',
+    symbol: 'tokenGuard',
+    operation: { replace: 'behind.every((l) => l.name !== subject)', with: 'true' },
+    specs: ['apps/inventory/src/plan/store/token-guard.spec.ts'],
+  },
+  {
     name: 'a new conductor calls over what the one before has told of a task',
     file: 'apps/inventory/src/plan/alarms/task-alarms.ts',
     symbol: 'alarmsOfTasks',

@@ -36,10 +36,44 @@ describe('a lease whose token is behind', () => {
     await round(3, false);
     expect(alarm()).toBeUndefined();
     await round(3);
+    store.clock.now += 5_000;
+    await round(3);
     expect(alarm()).toMatchObject({ severity: 'critical' });
     await round(5, false);
     expect(alarm()).not.toHaveProperty('cleared');
     await round(5);
     expect(alarm()).toHaveProperty('cleared');
+  });
+
+  it('is none before its holder has renewed it: until then it shows a token that its own write may have raised', async () => {
+    const store = new MemoryStore();
+    const sut = planExecutor(store).drive(tokenGuard);
+    const round = async (token: number): Promise<void> => {
+      store.leases.set('fencer', { holder: 'fencer-1', token, nonce: 'n', ttlMs: 5_000 });
+      await playRun(sut);
+    };
+    store.incidents.set('n-1', anIncident('n-1', { epoch: 4 }));
+    await round(3);
+    store.clock.now += 4_999;
+    await round(3);
+    await round(4);
+    expect(store.alarms.content).toEqual({});
+    await round(3);
+    store.clock.now += 4_999;
+    await round(3);
+    expect(store.alarms.content).toEqual({});
+  });
+
+  it('stays one under a conductor that has just begun to look', async () => {
+    const store = new MemoryStore();
+    store.leases.set('fencer', { holder: 'fencer-1', token: 3, nonce: 'n', ttlMs: 5_000 });
+    store.incidents.set('n-1', anIncident('n-1', { epoch: 4 }));
+    const before = planExecutor(store).drive(tokenGuard);
+    await playRun(before);
+    store.clock.now += 5_000;
+    await playRun(before);
+    await playRun(planExecutor(store).drive(tokenGuard));
+    expect(store.alarms.content['token-behind=fencer']).toBeDefined();
+    expect(store.alarms.content['token-behind=fencer']).not.toHaveProperty('cleared');
   });
 });
