@@ -4,13 +4,13 @@
  */
 export const slowSpecs = {
   'apps/inventory/src/recovery/death-to-recovered.spec.ts': 65,
-  'apps/inventory/src/agents/enrolment-tls.spec.ts': 63,
   'libs/bus/src/servers/three-servers.spec.ts': 60,
   'apps/fencer/src/fencer.spec.ts': 53,
   'apps/standalone/src/stored-power.spec.ts': 46,
   'libs/bus/src/lease/lease.spec.ts': 43,
   'apps/agent/src/agent.spec.ts': 35,
   'apps/standalone/src/orders-taken-back.spec.ts': 32,
+  'apps/inventory/src/agents/enrolment-tls.spec.ts': 31,
   'libs/bus/src/readings/asked-readings.spec.ts': 30,
   'apps/fencer/src/without-inventory.spec.ts': 29,
   'apps/inventory/src/execute/detection-alarms.spec.ts': 28,

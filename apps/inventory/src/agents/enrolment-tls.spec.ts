@@ -46,8 +46,11 @@ describe('an inventory whose NATS speaks TLS', () => {
     await until(async () => !(await alarms()).includes('certificate-expires=nats'), 'its end');
     rmdirSync(unreadable);
   });
+});
 
-  it('warns before the certificate of the API ends, also while it is being written, until another one is there', async () => {
+/** Those from here on run side by side, each with a file, an alarm or an inventory of its own: they wait for the same looks. */
+describe.concurrent('an inventory that looks at the certificate of the API', () => {
+  it('warns before it ends, also while it is being written, until another one is there', async () => {
     const file = join(sut.nats.dir, 'tls/api.pem');
     const issue = async (at: number): Promise<string> =>
       (await issueServerCertificate(readAuthority(sut.nats.dir), ['127.0.0.1'], at)).certificate;
@@ -64,7 +67,7 @@ describe('an inventory whose NATS speaks TLS', () => {
   });
 });
 
-describe('a pair that cannot be shown', () => {
+describe.concurrent('a pair that cannot be shown', () => {
   /** What the alarm says of NATS; empty: none stands. */
   const broken = async (): Promise<string> =>
     (await sut.as('gateway').call('inventory.alarms.list', {})).items.find(
@@ -95,7 +98,7 @@ describe('a pair that cannot be shown', () => {
   });
 });
 
-describe('an inventory whose agents speak to NATS without TLS over a network', () => {
+describe.concurrent('an inventory whose agents speak to NATS without TLS over a network', () => {
   it('says so by an alarm', async () => {
     const plain = await RunningInventory.start({ agentsReach: 'nats://10.0.0.1:4222' });
     try {
