@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.js';
-import { D15, D2, detectionLong, monitor, networks } from './detection/index.js';
+import { D15, D19D20, D2, detectionLong, monitor, networks } from './detection/index.js';
 import { O13 } from './discovery.js';
 import { R14etcd } from './etcd.js';
 import { F19, F3 } from './fencing.js';
@@ -29,10 +29,10 @@ import { O6, O7, O8, O9 } from './workers.js';
  * stands first in the first: nothing else has begun then.
  */
 export const daily: readonly (readonly Scenario[])[] = [
-  [oneDeath, F3, F19, D2],
+  [oneDeath, F3, F19, D2, D19D20, D23],
   [F29, ...networks, R1, V15, ...monitor],
   // From O4 on, each leaves the next the free nodes that it needs.
-  [O1, D23, D15, O2, O10, O4, O5, O3, O8, O6],
+  [O1, D15, O2, O10, O4, O5, O3, O8, O6],
 ];
 
 /** Too long for every day: `npm run test:long`. */

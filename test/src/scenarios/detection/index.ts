@@ -7,18 +7,19 @@ import { D14at1, D14at20, D14at5 } from './loss.js';
 import { D26 } from './lossy-sender.js';
 import { D11, D11cut, D12 } from './monitor.js';
 import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
-import { D19D20, D21 } from './peers.js';
+import { D21 } from './peers.js';
 import { D22, D22parts } from './rejoin.js';
 import { D25 } from './voiceless.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
 import { D16, D18, D18vote } from './wire.js';
 
 export { D2 } from './agents.js';
+export { D19D20 } from './peers.js';
 export { D15 } from './wire.js';
 
 /** Cables: none of them leaves a host to be set up again. */
 export const networks: readonly Scenario[] = [D3, D4, D6, D8, D10, D13];
-export const monitor: readonly Scenario[] = [D18, D19D20, D21];
+export const monitor: readonly Scenario[] = [D18, D21];
 
 /** Minutes each, or on fleets of another size. */
 export const detectionLong: readonly Scenario[] = [
