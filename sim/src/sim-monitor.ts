@@ -71,7 +71,7 @@ class SimDetector {
         witness: () => this.witnessed,
         leads: () => this.leads,
         wall: () => p.wall(this.now),
-        tell: (news) => {
+        publish: (news) => {
           for (const { node, is } of news)
             p.said({
               at: this.now,
@@ -108,8 +108,8 @@ class SimDetector {
   }
 
   /** What its beacon carries beside the verdicts. */
-  look(now: number): DetectorCondition[] {
-    return this.conditions.look(now, 0);
+  conditionsNow(now: number): DetectorCondition[] {
+    return this.conditions.sample(now, 0);
   }
 
   /** Time goes on: what of its own datagrams came back, or did not, until now. */
@@ -221,7 +221,7 @@ export class SimMonitor {
 
   /** As the service asks with each beacon. */
   conditions(now: number): DetectorCondition[] {
-    return this.leader.look(now);
+    return this.leader.conditionsNow(now);
   }
 
   answered(order: PollOrder, answer: PollAnswer, now: number): void {

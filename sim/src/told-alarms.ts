@@ -49,7 +49,7 @@ export class ToldAlarms {
         reporters: nodes.length,
         conditions: fleet.conditions(),
       },
-      blindForMs: 0,
+      noQuorumForMs: 0,
       nodes,
       degradedForMs: (name) => at - (this.degradedSince.get(name) ?? at),
       active: this.standing as ReadonlyMap<string, Pick<AlarmRecord, 'code' | 'subject' | 'severity' | 'message'>>,

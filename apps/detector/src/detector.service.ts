@@ -37,8 +37,8 @@ import { VerdictLog } from './verdicts/verdict-log.js';
 
 /** ms between two looks at what changes by time alone. News in a report is acted on at once. */
 const TICK = 100;
-/** ms between two looks at which hosts that live are to be looked at. */
-const LOOK_AT_LIVING = 1_000;
+/** ms after which it is asked again which living hosts are to be probed. */
+const PROBE_LIVING_PERIOD = 1_000;
 
 /** What exists once the registry has been read. */
 interface Bench {
@@ -189,7 +189,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
         witness: () => witness.ok,
         leads: () => lease.held,
         wall: () => this.clock.wallMs(),
-        tell: (news) => this.tell(news),
+        publish: (news) => this.publish(news),
         ask: (orders) => this.poller.send(orders, (targets) => fleet.pollRequest(targets)),
         log,
       },
@@ -250,9 +250,9 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.publisher.run();
   }
 
-  /** One that does not lead looks, too: it may be the one that judges next. */
+  /** One that does not lead probes them, too: it may be the one that judges next. */
   private probeLiving(fleet: FleetView, now: number): void {
-    this.probeLivingAt = now + LOOK_AT_LIVING;
+    this.probeLivingAt = now + PROBE_LIVING_PERIOD;
     const { instance } = this.context.config;
     this.baseline.step(
       new Map(
@@ -277,7 +277,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.answering = undefined;
   }
 
-  private tell(news: readonly News[]): void {
+  private publish(news: readonly News[]): void {
     for (const { node, was, is } of news)
       if (was.verdict !== is.verdict || is.verdict !== 'UP')
         this.context.log.info({ node, verdict: is.verdict, was: was.verdict, why: is.reason }, 'verdict');
@@ -304,8 +304,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       verdicts,
       members: bench.fleet.members.length,
       reporters: bench.monitor.reporters(now),
-      blindBy: bench.monitor.blindBy,
-      conditions: bench.conditions.look(now, this.keys?.outdatedFor(now) ?? 0),
+      noQuorumBy: bench.monitor.noQuorumBy,
+      conditions: bench.conditions.sample(now, this.keys?.outdatedFor(now) ?? 0),
       ledFor: now - this.leadsSince,
       keys: this.keys?.ids ?? [],
     });

@@ -57,7 +57,7 @@ export interface FleetOracleParts extends HandsOracleParts {
   /** The monitor's last word of a machine is that it is well. */
   isCalledUp: (node: string) => boolean;
   /** The monitor sees too few to judge anybody: in words. */
-  blind: () => string | undefined;
+  noQuorum: () => string | undefined;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
   /** Wall clock of the host of a process, ms. */
@@ -438,8 +438,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (job !== undefined && isEndedJob(job))
         found.push(['held-for-ever', `${node} is held by ${job.id}, which is ${job.status}`]);
     }
-    const blind = this.blindForNothing();
-    if (blind !== undefined) found.push(['blind-for-ever', blind]);
+    const noQuorum = this.noQuorumForNothing();
+    if (noQuorum !== undefined) found.push(['blind-for-ever', noQuorum]);
     for (const a of this.records.alarms.values())
       if (a.cleared === undefined && !isAlarmTrue(a.code, a.subject, this.alarmWorld))
         found.push(['alarm-untrue', `${a.code} of ${a.subject}: ${a.message}`]);
@@ -470,7 +470,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.records.nodes.get(node)?.cordon?.drain === true ||
       this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
     workloadsOf: (node) => [...this.records.workloads.values()].filter((w) => w.assignment?.node === node),
-    lacksQuorum: () => this.f.blind() !== undefined,
+    lacksQuorum: () => this.f.noQuorum() !== undefined,
     storms: () => this.stormIds.length,
     isAnew: () => this.anew.size > 0,
   };
@@ -526,8 +526,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   /** What is proven off counts among them from when it is on again: what it is by its record then, it is not any more. */
-  private blindForNothing(): string | undefined {
-    const why = this.f.blind();
+  private noQuorumForNothing(): string | undefined {
+    const why = this.f.noQuorum();
     if (why === undefined) return undefined;
     const on = [...this.records.nodes.values()].filter(
       (n) =>
@@ -541,7 +541,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** Why nobody acts on a machine: the monitor sees too few, or does not call it dead. */
   private unseen(node: string): string | undefined {
-    return this.f.hosts.get(node)?.speaks === true ? this.f.blind() : (this.f.blind() ?? this.f.notCalledDead(node));
+    return this.f.hosts.get(node)?.speaks === true
+      ? this.f.noQuorum()
+      : (this.f.noQuorum() ?? this.f.notCalledDead(node));
   }
 
   /** An operator has ordered that nothing is written to a power device. */

@@ -87,7 +87,7 @@ export class FleetWorld implements PlayWorld {
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
       isCalledUp: (node) => this.monitor.lastOf(node) === 'UP',
-      blind: () => (this.monitor.isSighted ? undefined : 'the monitor is blind'),
+      noQuorum: () => (this.monitor.isSighted ? undefined : 'the monitor has no quorum'),
       notCalledDead: (node) => {
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;

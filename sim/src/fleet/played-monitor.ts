@@ -48,7 +48,7 @@ export interface PlayedMonitorParts {
 }
 
 /**
- * The uptime monitor, whose verdicts are made from the world's truth: late, by chance, and blind where reports do not
+ * The uptime monitor, whose verdicts are made from the world's truth: late, by chance, and without a quorum where reports do not
  * come. It never dies; it can be away, and then begins anew with the next epoch.
  */
 export class PlayedMonitor {
@@ -64,7 +64,7 @@ export class PlayedMonitor {
   private epoch = 1;
   private seq = 0;
   private away = 0;
-  private isBlind = true;
+  private withoutQuorum = true;
   /** The product's own: when it may judge, since when it sees enough, and why it does not. */
   private attention: Attention;
   /** Node → until when it is suspected for nothing, or is not heard on its backend. */
@@ -132,7 +132,7 @@ export class PlayedMonitor {
 
   /** It has just begun to listen: it judges nobody before everyone has had the time to speak. */
   private begin(): void {
-    this.isBlind = true;
+    this.withoutQuorum = true;
     this.attention = new Attention(this.now);
     this.attention.beQuiet(this.now, LAN);
   }
@@ -158,7 +158,7 @@ export class PlayedMonitor {
   }
 
   get isSighted(): boolean {
-    return !this.isBlind;
+    return !this.withoutQuorum;
   }
 
   /** What it last said of a node. */
@@ -167,8 +167,8 @@ export class PlayedMonitor {
   }
 
   private seeWhetherItSees(): void {
-    this.isBlind = lacksQuorum(this.reporters.length, this.members.length);
-    this.attention.sees(this.isBlind, this.now);
+    this.withoutQuorum = lacksQuorum(this.reporters.length, this.members.length);
+    this.attention.sees(this.withoutQuorum, this.now);
   }
 
   private judge(name: string): void {
@@ -207,7 +207,7 @@ export class PlayedMonitor {
     if (host === undefined) return undefined;
     const episode = this.episodeOf(host);
     if (this.isQuiet) return undefined;
-    if (this.isBlind) return 'UNKNOWN';
+    if (this.withoutQuorum) return 'UNKNOWN';
     const forMs = this.now - episode.sinceMs;
     const wrong = this.wrong.get(name);
     const isWrong = wrong !== undefined && this.now < wrong.untilMs;
@@ -286,7 +286,7 @@ export class PlayedMonitor {
       seq: this.seq,
       instance: 'detector-1',
       sighted: this.isSighted,
-      ...(!this.isSighted && { blindBy: this.attention.blindBy }),
+      ...(!this.isSighted && { blindBy: this.attention.noQuorumBy }),
       members: this.members.length,
       sightedReporters: this.reporters.length,
       notUp,

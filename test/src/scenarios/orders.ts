@@ -97,7 +97,7 @@ const fence = (fleet: Fleet, host: string): Promise<unknown> =>
   fleet.api.post(`/v1/nodes/${fleet.nodeOf(host)}/fence`, order);
 
 /** Nobody judges the fleet until `start`. */
-async function blind(fleet: Fleet): Promise<void> {
+async function killDetector(fleet: Fleet): Promise<void> {
   await fleet.lab('service', 'detector', 'kill');
   await fleet.until(
     'the fleet to be unseen',
@@ -113,7 +113,7 @@ export const F33: Scenario = {
   async run(fleet, say) {
     const since = nowNs();
     const [busy, idle] = [await hostRunning(fleet, 'w1'), await idleHost(fleet)];
-    await blind(fleet);
+    await killDetector(fleet);
     for (const host of [busy, idle]) await fence(fleet, host);
     await fleet.until(
       'both to wait',

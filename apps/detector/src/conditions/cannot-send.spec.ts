@@ -82,43 +82,43 @@ describe('who is not judged', () => {
   const X = 3000;
   const unknown: Judgement = { verdict: 'UNKNOWN', networks: [], reason: 'Nobody hears it.' };
   const suspect: Judgement = { ...unknown, verdict: 'SUSPECT' };
-  const look = (was: UnjudgedFor, o: { withoutQuorum?: boolean; judgement?: Judgement; passed?: number } = {}) =>
+  const check = (was: UnjudgedFor, o: { withoutQuorum?: boolean; judgement?: Judgement; passed?: number } = {}) =>
     unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.withoutQuorum ?? false, o.passed ?? 1000, X);
 
   it('is an alarm with the reason once it has lasted, as long as the monitor looks and sees', () => {
     let was: UnjudgedFor = new Map();
     for (let ms = 0; ms <= UNJUDGED_HOLD_MS; ms += 1000) {
-      const { conditions, unjudgedFor } = look(was);
+      const { conditions, unjudgedFor } = check(was);
       expect(conditions.map((c) => `${c.severity} ${c.code}=${c.subject}: ${c.message}`)).toEqual(
         ms < UNJUDGED_HOLD_MS ? [] : ['critical partly-heard=a: a is not judged, and not fenced. Nobody hears it.'],
       );
       was = unjudgedFor;
     }
-    expect(look(was, { withoutQuorum: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
-    expect(look(was, { judgement: { ...unknown, reason: 'CONFLICT: two.' } }).conditions).toEqual([]);
+    expect(check(was, { withoutQuorum: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
+    expect(check(was, { judgement: { ...unknown, reason: 'CONFLICT: two.' } }).conditions).toEqual([]);
     // Nobody looked meanwhile.
-    expect(look(new Map([['a', { ms: 0, told: false }]]), { passed: 0 }).conditions).toEqual([]);
+    expect(check(new Map([['a', { ms: 0, reported: false }]]), { passed: 0 }).conditions).toEqual([]);
   });
 
   it('is the same alarm for one that stays SUSPECT for 10 s beyond the silence timeout, until it is judged', () => {
     let was: UnjudgedFor = new Map();
     const at: number[] = [];
     for (let ms = 0; ms <= 20_000; ms += 1000) {
-      const { conditions, unjudgedFor } = look(was, { judgement: suspect });
+      const { conditions, unjudgedFor } = check(was, { judgement: suspect });
       if (conditions.length > 0) at.push(ms);
       was = unjudgedFor;
     }
     expect([at[0], at.length]).toEqual([X + SUSPECT_HOLD_MS, 8]);
-    expect(look(was, { judgement: { ...suspect, verdict: 'DOWN' } })).toEqual({
+    expect(check(was, { judgement: { ...suspect, verdict: 'DOWN' } })).toEqual({
       conditions: [],
       unjudgedFor: new Map(),
     });
-    expect(look(was, { withoutQuorum: true, judgement: suspect }).conditions).toEqual([]);
+    expect(check(was, { withoutQuorum: true, judgement: suspect }).conditions).toEqual([]);
   });
 
   it('stays told where an UNKNOWN becomes SUSPECT, and time in both is one', () => {
-    const told: UnjudgedFor = new Map([['a', { ms: UNJUDGED_HOLD_MS, told: true }]]);
-    expect(look(told, { judgement: suspect }).conditions).toHaveLength(1);
-    expect(look(new Map([['a', { ms: 6000, told: false }]])).conditions).toHaveLength(1);
+    const reported: UnjudgedFor = new Map([['a', { ms: UNJUDGED_HOLD_MS, reported: true }]]);
+    expect(check(reported, { judgement: suspect }).conditions).toHaveLength(1);
+    expect(check(new Map([['a', { ms: 6000, reported: false }]])).conditions).toHaveLength(1);
   });
 });

@@ -86,10 +86,10 @@ describe('what is beside the verdicts', () => {
       agents.hear(r, now);
     }
   };
-  const ids = (now: number): string[] => book.look(now, 0).map((c) => `${c.code}=${c.subject}`);
+  const ids = (now: number): string[] => book.sample(now, 0).map((c) => `${c.code}=${c.subject}`);
   const lasting = (cut: readonly [string, string][], health?: Partial<Report['health']>): string[] => {
     report(0, cut, health);
-    expect(book.look(0, 0).filter((c) => c.code !== 'agent-health')).toEqual([]);
+    expect(book.sample(0, 0).filter((c) => c.code !== 'agent-health')).toEqual([]);
     report(LINK_HOLD_MS, cut, health);
     return ids(LINK_HOLD_MS);
   };
@@ -106,7 +106,7 @@ describe('what is beside the verdicts', () => {
       ['a', 'b'],
       ['a', 'c'],
     ]);
-    book.look(20_000, 0);
+    book.sample(20_000, 0);
     report(20_000 + LINK_HOLD_MS, [
       ['a', 'b'],
       ['a', 'c'],
@@ -169,8 +169,8 @@ describe('what is beside the verdicts', () => {
 
   it('is that the monitor cannot prove its probes, once that has lasted, also beside what most agents say', () => {
     report(0, [], { warnings: ['buffer: small'] });
-    expect(book.look(0, OUTDATED_HOLD_MS - 1).map((c) => c.severity)).toEqual(['warning']);
-    expect(book.look(0, OUTDATED_HOLD_MS)).toEqual([
+    expect(book.sample(0, OUTDATED_HOLD_MS - 1).map((c) => c.severity)).toEqual(['warning']);
+    expect(book.sample(0, OUTDATED_HOLD_MS)).toEqual([
       expect.objectContaining({
         code: 'agent-health',
         subject: 'fleet',

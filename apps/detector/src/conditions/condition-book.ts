@@ -17,17 +17,17 @@ import { silentAgents, type AgentVoice, type SilentFor } from './silent-agents.j
 import { unjudged, type UnjudgedFor } from './unjudged.js';
 import { worstFirst } from './worst-first.js';
 
-/** ms between two looks at most that count as time in which somebody looked: there is one with each beacon. */
-const LOOKED_ON = 2 * BEACON_PERIOD_MS;
+/** ms between two samples at most that count as time in which somebody watched: there is one with each beacon. */
+const LONGEST_SAMPLE_GAP = 2 * BEACON_PERIOD_MS;
 
-/** What is beside the verdicts, from one look to the next. */
+/** What is beside the verdicts, from one sample to the next. */
 export class ConditionBook {
   private brokenSince: BrokenSince = new Map();
   private badLinks: BadLinks | undefined;
   private silentFor: SilentFor = new Map();
   private unjudgedFor: UnjudgedFor = new Map();
   private muteFor: MuteFor = new Map();
-  private lookedAt = -Infinity;
+  private sampledAt = -Infinity;
 
   constructor(
     private readonly fleet: FleetView,
@@ -38,13 +38,13 @@ export class ConditionBook {
   ) {}
 
   /** @param keysOutdatedFor ms for which the monitor itself could not prove its probes */
-  look(now: number, keysOutdatedFor: number): DetectorCondition[] {
+  sample(now: number, keysOutdatedFor: number): DetectorCondition[] {
     const healthy = this.healthy(now);
     const sight = this.sight(healthy);
     const quality = qualityConditions(sight, this.badLinks, now);
     const loses = (node: string, network: string): boolean => quality.bad.losing.has(badLink(node, network));
     const links = linkConditions(sight, this.brokenSince, now, loses);
-    const passed = now - this.lookedAt <= LOOKED_ON ? now - this.lookedAt : 0;
+    const passed = now - this.sampledAt <= LONGEST_SAMPLE_GAP ? now - this.sampledAt : 0;
     const { detection, leaveGrace } = this.fleet.settings;
     const silent = silentAgents(
       sight.nodes.map((node) => this.voiceOf(node, now, loses)),
@@ -71,10 +71,10 @@ export class ConditionBook {
     this.brokenSince = links.since;
     this.badLinks = quality.bad;
     this.silentFor = silent.silentFor;
-    this.lookedAt = now;
-    // Of what is told twice of a node the first counts: that it has no verdict, or cannot send, says more than that others
+    this.sampledAt = now;
+    // Of what is reported twice of a node the first counts: that it has no verdict, or cannot send, says more than that others
     // do not hear it, and that its reports cannot be read more than that none is heard.
-    const told = [
+    const reported = [
       ...none.conditions,
       ...keyConditions(keysOutdatedFor),
       ...unsent.conditions,
@@ -84,7 +84,7 @@ export class ConditionBook {
       ...this.agents.conditions(now),
       ...silent.conditions,
     ];
-    return worstFirst(withoutLossy(told, sight.nodes), sight.nodes.length);
+    return worstFirst(withoutLossy(reported, sight.nodes), sight.nodes.length);
   }
 
   private voiceOf(

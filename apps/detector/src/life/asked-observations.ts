@@ -7,7 +7,7 @@ const PERIOD = 2_000;
 const SETTLED_AFTER = 60_000;
 const SETTLED_PERIOD = 5_000;
 /** ms after which a look says nothing of the present: only the signs of life in it are kept, see `SIGN_KEPT`. */
-const LOOK_FRESH = 12_000;
+const OBSERVATION_FRESH = 12_000;
 
 export interface AskedObservationsParts {
   clock: Clock;
@@ -68,7 +68,7 @@ export class AskedObservations {
     const now = this.p.clock.monotonicMs();
     for (const [node, asked] of this.nodes) {
       if (asked.endedAt !== undefined) {
-        if (now - asked.endedAt > LOOK_FRESH) this.nodes.delete(node);
+        if (now - asked.endedAt > OBSERVATION_FRESH) this.nodes.delete(node);
         continue;
       }
       if (now < asked.nextAt) continue;
@@ -87,10 +87,10 @@ export class AskedObservations {
     const asked = this.nodes.get(node);
     if (!asked || asked.endedAt !== undefined) return [];
     return [...asked.observers].flatMap(([by, { host, answeredAt }]): LifeObservation[] => {
-      if (now - answeredAt > LOOK_FRESH) host.rest();
-      const look = host.look(now);
-      const isKnown = Object.values(look).some((sign) => sign !== 'not-tried');
-      return isKnown ? [{ by, ...look, spoke: [...this.p.spoke(by, node)] }] : [];
+      if (now - answeredAt > OBSERVATION_FRESH) host.rest();
+      const signs = host.read(now);
+      const isKnown = Object.values(signs).some((sign) => sign !== 'not-tried');
+      return isKnown ? [{ by, ...signs, spoke: [...this.p.spoke(by, node)] }] : [];
     });
   }
 

@@ -122,7 +122,7 @@ export class LifeBaseline {
       if (place === undefined) continue;
       if (this.known.get(name)?.place !== place) this.known.set(name, this.first(place, node, now));
       const isDue = node.alive && now >= (this.known.get(name) as Known).dueAt;
-      if (isDue && !this.busy.has(name) && this.busy.size < MOST_AT_ONCE) void this.look(name, place, node.target);
+      if (isDue && !this.busy.has(name) && this.busy.size < MOST_AT_ONCE) void this.probe(name, place, node.target);
     }
   }
 
@@ -152,7 +152,7 @@ export class LifeBaseline {
       : { place, channels: [], dueAt: 0 };
   }
 
-  private async look(name: string, place: string, target: ProbeTarget): Promise<void> {
+  private async probe(name: string, place: string, target: ProbeTarget): Promise<void> {
     this.busy.add(name);
     try {
       const found = await this.channelsOf(name, target);

@@ -25,7 +25,7 @@ import { livingNode } from './living-node.js';
 
 /** ms beyond the time that an agent has, for the way there and back. */
 const WAY_MS = 800;
-/** ms between two looks at which living hosts somebody is to be asked about. */
+/** ms between two rounds in which living hosts somebody is to be asked about. */
 const LIVING_PERIOD = 5_000;
 /** Observers that are enough where the monitor itself sees nothing of a host. */
 const ENOUGH = 2;

@@ -12,14 +12,14 @@ describe('the signs of a host', () => {
 
   it('are not known before they were asked for, and silent once nothing came', () => {
     const unknown = { ssh: 'not-tried', icmp: 'not-tried', port: 'not-tried', agentPort: 'not-tried' };
-    expect(sut.look(0)).toEqual(unknown);
+    expect(sut.read(0)).toEqual(unknown);
     sut.foundSsh('silent', 0);
     sut.foundIcmp('silent', 0);
     sut.foundPort('silent', 0);
     sut.foundAgentPort('silent', 0);
-    expect(sut.look(0)).toEqual({ ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' });
+    expect(sut.read(0)).toEqual({ ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' });
     sut.rest();
-    expect(sut.look(0)).toEqual(unknown);
+    expect(sut.read(0)).toEqual(unknown);
   });
 
   it('outlive what is lost on the way, each for ten seconds', () => {
@@ -34,7 +34,7 @@ describe('the signs of a host', () => {
         sut.foundPort('silent', at);
       }
       const kept = at < KEPT;
-      expect(sut.look(at)).toMatchObject(
+      expect(sut.read(at)).toMatchObject(
         kept
           ? { ssh: 'accepted', icmp: 'reply', port: 'unreachable' }
           : { ssh: 'silent', icmp: 'silent', port: 'silent' },
@@ -47,10 +47,10 @@ describe('the signs of a host', () => {
     for (let now = 1_000; now <= 60_000; now += 1_000) {
       sut.foundAgentPort('silent', now);
       sut.foundPort('unreachable', now);
-      expect(sut.look(now).agentPort).toBe('unreachable');
+      expect(sut.read(now).agentPort).toBe('unreachable');
     }
     sut.foundPort('silent', 70_001);
-    expect(sut.look(70_001)).toMatchObject({ port: 'silent', agentPort: 'silent' });
+    expect(sut.read(70_001)).toMatchObject({ port: 'silent', agentPort: 'silent' });
   });
 
   it('do not say so of an agent that echoes again, and hangs later', () => {
@@ -58,6 +58,6 @@ describe('the signs of a host', () => {
     sut.echoed();
     sut.foundAgentPort('silent', 1_000);
     sut.foundIcmp('reply', 1_000);
-    expect(sut.look(1_000)).toMatchObject({ icmp: 'reply', agentPort: 'silent' });
+    expect(sut.read(1_000)).toMatchObject({ icmp: 'reply', agentPort: 'silent' });
   });
 });

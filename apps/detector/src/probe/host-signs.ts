@@ -57,7 +57,7 @@ export class HostSigns {
     return this.last.ssh !== 'not-tried';
   }
 
-  look(now: number): LifeSigns {
+  read(now: number): LifeSigns {
     const kept = (at: number): boolean => now - at < SIGN_KEPT;
     const { ssh, icmp, port, agentPort } = this.last;
     const taken = kept(this.taken.at) && ssh !== 'accepted' && ssh !== 'refused' ? this.taken.sign : ssh;

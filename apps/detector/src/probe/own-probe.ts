@@ -22,7 +22,7 @@ export interface ProbeTarget {
   round: number;
 }
 
-interface Look {
+interface ProbeRun {
   target: ProbeTarget;
   timer?: Timer;
   /** Network → when it last echoed, monotonic ms. */
@@ -37,8 +37,8 @@ interface Look {
   rounds: number;
 }
 
-/** What outlives a look: who is suspected again a moment later has not lost its last sign of life. */
-type Signs = Pick<Look, 'echoedAt' | 'host'>;
+/** What outlives a run: who is suspected again a moment later has not lost its last sign of life. */
+type Signs = Pick<ProbeRun, 'echoedAt' | 'host'>;
 
 export interface OwnProbesParts {
   instance: string;
@@ -53,11 +53,11 @@ export interface OwnProbesParts {
 }
 
 /**
- * The monitor's own look at nodes that are suspect: over every network by the agents' wire, and at their hosts by all that
+ * The monitor's own probes of nodes that are suspect: over every network by the agents' wire, and at their hosts by all that
  * shows whether these live without an agent.
  */
 export class OwnProbes {
-  private readonly looks = new Map<string, Look>();
+  private readonly runs = new Map<string, ProbeRun>();
   /** Of those that are not looked at now. */
   private readonly signs = new Map<string, Signs>();
   private readonly echoes: EchoProbes;
@@ -72,19 +72,19 @@ export class OwnProbes {
   /** Looks at exactly these nodes from now on; who is looked at already goes on with what is known. */
   watch(targets: readonly ProbeTarget[]): void {
     const wanted = new Set(targets.map((t) => t.node));
-    for (const [node, look] of this.looks)
+    for (const [node, run] of this.runs)
       if (!wanted.has(node)) {
-        look.timer?.cancel();
-        this.looks.delete(node);
-        look.host.rest();
-        this.signs.set(node, { echoedAt: look.echoedAt, host: look.host });
+        run.timer?.cancel();
+        this.runs.delete(node);
+        run.host.rest();
+        this.signs.set(node, { echoedAt: run.echoedAt, host: run.host });
       }
     const now = this.clock.monotonicMs();
     for (const [node, { echoedAt, host }] of this.signs)
       if (now - Math.max(host.latestAt, ...echoedAt.values()) > SIGN_KEPT) this.signs.delete(node);
     const suspected: ProbeTarget[] = [];
     for (const target of targets) {
-      const known = this.looks.get(target.node);
+      const known = this.runs.get(target.node);
       if (known) known.target = target;
       else suspected.push(target);
     }
@@ -103,33 +103,33 @@ export class OwnProbes {
 
   /** `silent` only while a datagram was given up and no echo came within `freshness`, and ssh was tried. */
   state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
-    const look = this.looks.get(node);
-    if (!look) return 'unknown';
-    if (this.echoedWithin(look, now, freshness).length > 0) return 'echo';
-    const unanswered = look.unansweredAt !== undefined && now - look.unansweredAt < freshness;
-    return unanswered && look.host.sshIsKnown ? 'silent' : 'unknown';
+    const run = this.runs.get(node);
+    if (!run) return 'unknown';
+    if (this.echoedWithin(run, now, freshness).length > 0) return 'echo';
+    const unanswered = run.unansweredAt !== undefined && now - run.unansweredAt < freshness;
+    return unanswered && run.host.sshIsKnown ? 'silent' : 'unknown';
   }
 
   evidence(node: string, now: number, freshness: number): OwnProbe | undefined {
-    const look = this.looks.get(node);
-    if (!look) return undefined;
-    const at = [...look.echoedAt.values(), look.unansweredAt, look.learntAt].filter((x) => x !== undefined);
+    const run = this.runs.get(node);
+    if (!run) return undefined;
+    const at = [...run.echoedAt.values(), run.unansweredAt, run.learntAt].filter((x) => x !== undefined);
     return {
-      echo: this.echoedWithin(look, now, freshness),
-      ...look.host.look(now),
+      echo: this.echoedWithin(run, now, freshness),
+      ...run.host.read(now),
       by: this.parts.instance,
       spoke: [...this.parts.spoke(node)],
       ageMs: at.length === 0 ? 0 : Math.max(0, Math.round(now - Math.max(...at))),
     };
   }
 
-  private echoedWithin(look: Look, now: number, freshness: number): string[] {
-    return [...look.echoedAt].filter(([, at]) => now - at < freshness).map(([network]) => network);
+  private echoedWithin(run: ProbeRun, now: number, freshness: number): string[] {
+    return [...run.echoedAt].filter(([, at]) => now - at < freshness).map(([network]) => network);
   }
 
   /** @param delay ms until the first datagram */
   private begin(target: ProbeTarget, delay: number): void {
-    const look: Look = {
+    const run: ProbeRun = {
       target,
       echoedAt: new Map(),
       host: new HostSigns(),
@@ -138,59 +138,59 @@ export class OwnProbes {
       ...this.signs.get(target.node),
     };
     this.signs.delete(target.node);
-    this.looks.set(target.node, look);
-    if (delay === 0) this.round(look);
-    else look.timer = this.clock.after(delay, () => this.round(look));
+    this.runs.set(target.node, run);
+    if (delay === 0) this.round(run);
+    else run.timer = this.clock.after(delay, () => this.round(run));
   }
 
-  private round(look: Look): void {
-    const { node, networks, port, limit, round } = look.target;
-    look.timer = this.clock.after(round, () => this.round(look));
+  private round(run: ProbeRun): void {
+    const { node, networks, port, limit, round } = run.target;
+    run.timer = this.clock.after(round, () => this.round(run));
     const names = Object.keys(networks).sort();
     const echoes = (): void =>
       names.forEach((network, i) => this.echoes.ask(node, network, i, networks[network] as string, port, limit));
-    const agents = (): void => names.forEach((network, i) => this.askAgentPort(look, network, i));
-    if (look.rounds++ === 0) {
+    const agents = (): void => names.forEach((network, i) => this.askAgentPort(run, network, i));
+    if (run.rounds++ === 0) {
       echoes();
       agents();
-      this.askHost(look);
+      this.askHost(run);
       return;
     }
     // A kernel says once a second that nobody listens: to the first that asks, which must be one that can be told.
     agents();
     this.clock.soon(() => {
-      if (this.looks.get(node) !== look) return;
+      if (this.runs.get(node) !== run) return;
       echoes();
-      this.askHost(look);
+      this.askHost(run);
     });
   }
 
-  private askAgentPort(look: Look, network: string, index: number): void {
-    const { node, networks, port, limit } = look.target;
+  private askAgentPort(run: ProbeRun, network: string, index: number): void {
+    const { node, networks, port, limit } = run.target;
     const bytes = this.echoes.question(node, index);
     const ask = (): Promise<PortSign> => this.parts.net.agentPort(networks[network] as string, port, bytes, limit);
     // In each round, also while the one before is waited for.
-    this.ask(look, `agent ${network} ${look.rounds}`, ask, (host, sign, now) => host.foundAgentPort(sign, now));
+    this.ask(run, `agent ${network} ${run.rounds}`, ask, (host, sign, now) => host.foundAgentPort(sign, now));
   }
 
-  private askHost(look: Look): void {
-    const { ssh, limit } = look.target;
+  private askHost(run: ProbeRun): void {
+    const { ssh, limit } = run.target;
     if (!ssh) return;
     const { net } = this.parts;
     this.ask(
-      look,
+      run,
       'ssh',
       () => net.sshSign(ssh.host, ssh.port, limit),
       (host, sign, now) => host.foundSsh(sign, now),
     );
     this.ask(
-      look,
+      run,
       'icmp',
       () => net.ping(ssh.host, limit),
       (host, sign, now) => host.foundIcmp(sign, now),
     );
     this.ask(
-      look,
+      run,
       'port',
       () => net.unusedPort(ssh.host, UNUSED_PORT, limit),
       (host, sign, now) => host.foundPort(sign, now),
@@ -199,22 +199,22 @@ export class OwnProbes {
 
   /** Not while it is being asked already, nor soon after an answer that tells all that this can tell. */
   private ask<S extends string>(
-    look: Look,
+    run: ProbeRun,
     what: string,
     ask: () => Promise<S>,
     found: (host: HostSigns, sign: S, now: number) => void,
   ): void {
-    const { node } = look.target;
-    if (this.clock.monotonicMs() < (look.notBefore.get(what) ?? -Infinity)) return;
-    look.notBefore.set(what, Infinity);
+    const { node } = run.target;
+    if (this.clock.monotonicMs() < (run.notBefore.get(what) ?? -Infinity)) return;
+    run.notBefore.set(what, Infinity);
     void ask().then((sign) => {
       const now = this.clock.monotonicMs();
-      if (rested.has(sign)) look.notBefore.set(what, now + PAUSE);
-      else look.notBefore.delete(what);
-      const isLookedAt = this.looks.get(node) === look;
+      if (rested.has(sign)) run.notBefore.set(what, now + PAUSE);
+      else run.notBefore.delete(what);
+      const isProbed = this.runs.get(node) === run;
       // Who is not suspect any more may be so again before the sign is old; that there was none says nothing then.
-      if (!isLookedAt && noSign.has(sign)) return;
-      const known = this.looks.get(node);
+      if (!isProbed && noSign.has(sign)) return;
+      const known = this.runs.get(node);
       found((known ?? this.signOf(node)).host, sign, now);
       if (!known) return;
       known.learntAt = now;
@@ -223,16 +223,16 @@ export class OwnProbes {
   }
 
   private onEcho({ node, network, echoed }: EchoAnswer): void {
-    const look = this.looks.get(node);
-    if (!look) {
+    const run = this.runs.get(node);
+    if (!run) {
       // It was asked while it was suspect, and may be so again before the echo is old.
       if (echoed) this.signOf(node).echoedAt.set(network, this.clock.monotonicMs());
       return;
     }
     if (echoed) {
-      look.echoedAt.set(network, this.clock.monotonicMs());
-      look.host.echoed();
-    } else look.unansweredAt = this.clock.monotonicMs();
+      run.echoedAt.set(network, this.clock.monotonicMs());
+      run.host.echoed();
+    } else run.unansweredAt = this.clock.monotonicMs();
     this.parts.changed(node);
   }
 

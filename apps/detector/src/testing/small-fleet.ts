@@ -43,7 +43,7 @@ export class SmallFleet {
     );
     inventory.follow(['muster.verdict.>'], {}, (_subject, value) => {
       fleet.verdicts.push(value as Verdict);
-      for (const look of fleet.waiting) look();
+      for (const check of fleet.waiting) check();
     });
     return fleet;
   }
@@ -55,9 +55,9 @@ export class SmallFleet {
     await new Promise<void>((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.waiting.delete(look);
+        this.waiting.delete(check);
       };
-      const look = (): void => {
+      const check = (): void => {
         if (!met()) return;
         end();
         resolve();
@@ -67,8 +67,8 @@ export class SmallFleet {
         const said = this.verdicts.map((v) => `${v.node}:${v.verdict}`).join(' ');
         reject(new Error(`wanted ${JSON.stringify(wanted)}; verdicts were ${said}`));
       }, limitMs);
-      this.waiting.add(look);
-      look();
+      this.waiting.add(check);
+      check();
     });
   }
 

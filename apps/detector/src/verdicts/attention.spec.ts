@@ -23,16 +23,16 @@ describe('the attention of the monitor', () => {
 
   it('notices at the first look that its loop stood still, once', () => {
     const attention = new Attention(0);
-    expect(attention.look(1000, n)).toBeUndefined();
-    expect(attention.look(2001, n)).toBe(1001);
-    expect(attention.look(2002, n)).toBeUndefined();
+    expect(attention.measureGap(1000, n)).toBeUndefined();
+    expect(attention.measureGap(2001, n)).toBe(1001);
+    expect(attention.measureGap(2002, n)).toBeUndefined();
   });
 
   it('takes what it reads after a standstill for as old as it can be', () => {
     const attention = new Attention(0);
-    attention.look(500, n);
+    attention.measureGap(500, n);
     expect(attention.heardAt(600)).toBe(600);
-    attention.look(4000, n);
+    attention.measureGap(4000, n);
     expect(attention.heardAt(4000)).toBe(500);
     expect(attention.heardAt(4199)).toBe(500);
     expect(attention.heardAt(4200)).toBe(4200);
@@ -40,9 +40,9 @@ describe('the attention of the monitor', () => {
 
   it('bears less where reports are fresh for less', () => {
     const attention = new Attention(0);
-    expect(attention.look(501, DetectionProfiles.fast)).toBe(501);
-    expect(attention.look(1501, DetectionProfiles.wan)).toBeUndefined();
-    expect(attention.look(2502, DetectionProfiles.wan)).toBe(1001);
+    expect(attention.measureGap(501, DetectionProfiles.fast)).toBe(501);
+    expect(attention.measureGap(1501, DetectionProfiles.wan)).toBeUndefined();
+    expect(attention.measureGap(2502, DetectionProfiles.wan)).toBe(1001);
   });
 
   it('counts silence from when reports can reach it', () => {
@@ -56,25 +56,25 @@ describe('the attention of the monitor', () => {
     const attention = new Attention(0);
     attention.sees(false, 4_999);
     attention.sees(true, 5_000);
-    expect(attention.blindBy).toBe('own');
+    expect(attention.noQuorumBy).toBe('own');
     attention.sees(false, 5_000);
     attention.sees(true, 6_000);
-    expect(attention.blindBy).toBe('reports');
+    expect(attention.noQuorumBy).toBe('reports');
     attention.listenAnew(7_000);
-    expect(attention.blindBy).toBe('own');
+    expect(attention.noQuorumBy).toBe('own');
   });
 
   it('has no quorum by reports that are missing, too, where agents have had the time to come back and too few have', () => {
     const attention = new Attention(0);
     attention.sees(true, 4_999);
-    expect(attention.blindBy).toBe('own');
+    expect(attention.noQuorumBy).toBe('own');
     attention.sees(true, 5_000);
-    expect(attention.blindBy).toBe('reports');
+    expect(attention.noQuorumBy).toBe('reports');
     attention.listenAnew(7_000);
     attention.sees(true, 11_999);
-    expect(attention.blindBy).toBe('own');
+    expect(attention.noQuorumBy).toBe('own');
     attention.sees(true, 12_000);
-    expect(attention.blindBy).toBe('reports');
+    expect(attention.noQuorumBy).toBe('reports');
   });
 
   it('gives agents as long again where it saw enough and does not any more before that time is over', () => {
@@ -82,8 +82,8 @@ describe('the attention of the monitor', () => {
     attention.sees(false, 4_000);
     attention.sees(true, 4_500);
     attention.sees(true, 9_499);
-    expect(attention.blindBy).toBe('own');
+    expect(attention.noQuorumBy).toBe('own');
     attention.sees(true, 9_500);
-    expect(attention.blindBy).toBe('reports');
+    expect(attention.noQuorumBy).toBe('reports');
   });
 });

@@ -16,12 +16,12 @@ type Numbers = Pick<DetectionSettings, 'reportPeriod'>;
 /**
  * Whether the monitor may judge. It may not before everyone has spoken again: after its start, a takeover, when the bus
  * came back, and after its own loop stood still, for what waited in its sockets looks as if it had just been said.
- * Whoever is about to judge looks first: a process that was stopped goes on in the middle of its loop, not with the
+ * Whoever is about to judge measures first: a process that was stopped goes on in the middle of its loop, not with the
  * timer that would notice. Times are monotonic ms.
  */
 export class Attention {
   private since: number;
-  private lookedAt: number;
+  private measuredAt: number;
   /** Undefined: it has had no reason to speak yet. */
   private quietUntil: number | undefined;
   private asleep = { from: -Infinity, until: -Infinity };
@@ -36,7 +36,7 @@ export class Attention {
     this.since = now;
     this.listensSince = now;
     this.withoutSince = now;
-    this.lookedAt = now;
+    this.measuredAt = now;
   }
 
   /** Since when the reports of enough members reach us without a gap. */
@@ -44,12 +44,12 @@ export class Attention {
     return this.since;
   }
 
-  /** For how long the loop stood still since the last look, where that was too long. */
-  look(now: number, n: Numbers): number | undefined {
-    const gap = now - this.lookedAt;
+  /** For how long the loop stood still since the last measurement, where that was too long. */
+  measureGap(now: number, n: Numbers): number | undefined {
+    const gap = now - this.measuredAt;
     const tooLong = gap > Math.min(OWN_GAP, n.reportPeriod);
-    if (tooLong) this.asleep = { from: this.lookedAt, until: now };
-    this.lookedAt = now;
+    if (tooLong) this.asleep = { from: this.measuredAt, until: now };
+    this.measuredAt = now;
     return tooLong ? gap : undefined;
   }
 
@@ -79,7 +79,7 @@ export class Attention {
   }
 
   /** Why there is no quorum, if there is none: too few reports come, or it has not listened for long enough since it was away itself. */
-  get blindBy(): 'reports' | 'own' {
+  get noQuorumBy(): 'reports' | 'own' {
     return this.gaveTime ? 'reports' : 'own';
   }
 

@@ -12,7 +12,7 @@ export interface BeaconFacts {
   members: number;
   reporters: number;
   /** Why there is no quorum while there is none. */
-  blindBy: 'reports' | 'own';
+  noQuorumBy: 'reports' | 'own';
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
   ledFor: number;
@@ -26,7 +26,7 @@ export function beaconOf({
   verdicts,
   members,
   reporters,
-  blindBy,
+  noQuorumBy,
   conditions,
   ledFor,
   keys,
@@ -37,7 +37,7 @@ export function beaconOf({
     seq: verdicts.seq,
     instance,
     sighted,
-    ...(!sighted && { blindBy }),
+    ...(!sighted && { blindBy: noQuorumBy }),
     members,
     sightedReporters: reporters,
     notUp: Object.fromEntries(

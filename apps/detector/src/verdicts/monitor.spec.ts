@@ -74,7 +74,7 @@ class Played {
         witness: () => false,
         leads: () => true,
         wall: () => 0,
-        tell: (news) => this.news.push(...news.map((n) => ({ ...n, at: this.now }))),
+        publish: (news) => this.news.push(...news.map((n) => ({ ...n, at: this.now }))),
         ask: () => undefined,
         log: { debug: () => undefined },
       },

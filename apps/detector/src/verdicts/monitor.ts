@@ -29,7 +29,7 @@ export interface MonitorParts {
   leads: () => boolean;
   /** ms since 1970, for the record. */
   wall: () => number;
-  tell: (news: readonly News[]) => void;
+  publish: (news: readonly News[]) => void;
   ask: (orders: readonly PollOrder[]) => void;
   log: Pick<BusLog, 'debug'>;
 }
@@ -59,7 +59,7 @@ export class Monitor {
 
   /** False: a copy, older than what we have, or of another machine under that name. */
   hear(report: Report, now: number): boolean {
-    this.look(now);
+    this.check(now);
     const { fleet, reports } = this.p;
     const changed = reports.hear(report, this.attention.heardAt(now), fleet.settings.detection, now);
     if (changed === undefined) return false;
@@ -91,7 +91,7 @@ export class Monitor {
 
   /** Time alone has gone on. */
   tick(now: number): void {
-    this.look(now);
+    this.check(now);
     this.p.reports.keepOnly(this.p.fleet.targets);
     if (!this.p.leads()) {
       this.seenReporters(now);
@@ -104,7 +104,7 @@ export class Monitor {
   /** A new term: nobody is judged before everyone has spoken again. */
   lead(token: number, now: number): void {
     this.p.verdicts.begin(token);
-    // By which it is quiet now: others that come before its first look are a change.
+    // By which it is quiet now: others that come before its first check are a change.
     this.numbers ??= this.p.fleet.settings.detection;
     this.beQuiet(`it leads, term ${token}`, now);
   }
@@ -126,15 +126,15 @@ export class Monitor {
 
   /** As of now; the caller has made sure that it leads. @throws NODE_UNKNOWN */
   current(node: string, now: number): Verdict {
-    this.look(now);
+    this.check(now);
     const { verdict, news } = this.assessor.current(node, this.vantage(now), this.p.wall(), this.isQuiet(now));
-    this.p.tell(news);
+    this.p.publish(news);
     return verdict;
   }
 
   /** Why there is no quorum while there is none. */
-  get blindBy(): 'reports' | 'own' {
-    return this.attention.blindBy;
+  get noQuorumBy(): 'reports' | 'own' {
+    return this.attention.noQuorumBy;
   }
 
   /** Members that report freshly and healthily. */
@@ -148,9 +148,9 @@ export class Monitor {
   }
 
   /** Before anything is heard or judged. */
-  private look(now: number): void {
-    this.lookAtNumbers(now);
-    const gap = this.attention.look(now, this.p.fleet.settings.detection);
+  private check(now: number): void {
+    this.checkNumbers(now);
+    const gap = this.attention.measureGap(now, this.p.fleet.settings.detection);
     if (gap !== undefined) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`, now);
   }
 
@@ -158,7 +158,7 @@ export class Monitor {
    * Misses that were counted at another interval are no evidence by these numbers, and who is silent for too long by the
    * former ones must not become a witness by longer ones.
    */
-  private lookAtNumbers(now: number): void {
+  private checkNumbers(now: number): void {
     const { detection } = this.p.fleet.settings;
     if (detection === this.numbers) return;
     const before = this.numbers;
@@ -177,10 +177,10 @@ export class Monitor {
   }
 
   private assess(nodes: readonly string[], now: number): void {
-    const { fleet, leads, polls, tell, ask, wall } = this.p;
+    const { fleet, leads, polls, publish, ask, wall } = this.p;
     if (!leads()) return;
-    this.look(now);
-    tell(this.assessor.assess(nodes, this.vantage(now), wall(), this.isQuiet(now)));
+    this.check(now);
+    publish(this.assessor.assess(nodes, this.vantage(now), wall(), this.isQuiet(now)));
     ask(polls.due(this.assessor.suspectsToPoll(), fleet.members, now));
   }
 
@@ -194,7 +194,7 @@ export class Monitor {
     return { now, listeningSince, reporters, out, witness: this.p.witness(), witnessAt };
   }
 
-  /** One that does not lead looks, too: a quorum may be lost or found while nobody leads, and the same one may lead again. */
+  /** One that does not lead counts them, too: a quorum may be lost or found while nobody leads, and the same one may lead again. */
   private seenReporters(now: number): ReadonlySet<string> {
     const reporters = this.examiner.reporters(now);
     this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now);

@@ -1,7 +1,7 @@
 import type { Verdict, VerdictEvidence } from '#contracts';
 import { isSame, unexamined, type Judgement } from './verdict.js';
 
-/** Which life of a node its reports last told of; a new one is news whatever the verdict. */
+/** Which life of a node its reports last named; a new one is news whatever the verdict. */
 export interface Life {
   bootId?: string;
   agentEpoch?: number;
@@ -9,7 +9,7 @@ export interface Life {
   poweredOn?: true;
 }
 
-interface Told {
+interface Held {
   judgement: Judgement;
   life: Life;
   epoch: number;
@@ -24,7 +24,7 @@ const isSameLife = (a: Life, b: Life): boolean =>
  * last word is kept, for a newer verdict makes the older one worthless.
  */
 export class VerdictLog {
-  private readonly told = new Map<string, Told>();
+  private readonly held = new Map<string, Held>();
   private readonly unpublished = new Map<string, Verdict>();
   private term = 0;
   private count = 0;
@@ -39,7 +39,7 @@ export class VerdictLog {
 
   /** A new term: whatever was held before may have been judged otherwise meanwhile. */
   begin(epoch: number): void {
-    this.told.clear();
+    this.held.clear();
     this.unpublished.clear();
     this.term = epoch;
     this.count = 0;
@@ -48,34 +48,34 @@ export class VerdictLog {
   /** Everything is to be examined anew and said again, as it is found: nothing that was held before counts, or leaves. */
   sayAgain(): void {
     this.unpublished.clear();
-    for (const t of this.told.values()) Object.assign(t, { epoch: 0, judgement: unexamined });
+    for (const t of this.held.values()) Object.assign(t, { epoch: 0, judgement: unexamined });
   }
 
   judgementOf(node: string): Judgement {
-    return this.told.get(node)?.judgement ?? unexamined;
+    return this.held.get(node)?.judgement ?? unexamined;
   }
 
   /** Forgets whoever is not watched any more. */
   keepOnly(watched: { has(node: string): boolean }): void {
-    for (const node of this.told.keys()) {
+    for (const node of this.held.keys()) {
       if (watched.has(node)) continue;
-      this.told.delete(node);
+      this.held.delete(node);
       this.unpublished.delete(node);
     }
   }
 
   /** True when it is news, which is then waiting to be published. */
   say(node: string, judgement: Judgement, life: Life, wall: number, evidence: () => VerdictEvidence): boolean {
-    const was = this.told.get(node);
+    const was = this.held.get(node);
     const news = was?.epoch !== this.term || !isSameLife(was.life, life) || !isSame(was.judgement, judgement);
     const seq = news ? ++this.count : was.seq;
-    this.told.set(node, { judgement, life, epoch: this.term, seq });
+    this.held.set(node, { judgement, life, epoch: this.term, seq });
     if (news) this.unpublished.set(node, this.asVerdict(node, wall, evidence()));
     return news;
   }
 
   asVerdict(node: string, wall: number, evidence: VerdictEvidence): Verdict {
-    const t = this.told.get(node);
+    const t = this.held.get(node);
     const { verdict, networks, reason } = t?.judgement ?? unexamined;
     return {
       node,
@@ -100,7 +100,7 @@ export class VerdictLog {
 
   /** Every node that is not plainly UP. */
   notUp(): { node: string; judgement: Judgement; seq: number }[] {
-    return [...this.told]
+    return [...this.held]
       .filter(([, t]) => t.judgement.verdict !== 'UP')
       .map(([node, t]) => ({ node, judgement: t.judgement, seq: t.seq }));
   }

@@ -6,7 +6,7 @@ import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { FakeFleet, specDetection } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
-import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from '../plan/alarms/detection-alarms.js';
+import { NO_QUORUM_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from '../plan/alarms/detection-alarms.js';
 
 /** Inventory on a real server; the spec plays the detector. */
 describe('alarms about what the detector sees', () => {
@@ -107,7 +107,7 @@ describe('alarms about what the detector sees', () => {
     fleet.sighted = false;
     const since = performance.now();
     await alarms('blind=fleet');
-    expect(performance.now() - since).toBeGreaterThan(BLIND_AFTER_MS - 200);
+    expect(performance.now() - since).toBeGreaterThan(NO_QUORUM_AFTER_MS - 200);
     fleet.detectorSilent = true;
     await alarms('detector-silent=detector');
     Object.assign(fleet, { sighted: true, detectorSilent: false });

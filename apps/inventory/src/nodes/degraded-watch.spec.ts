@@ -34,8 +34,8 @@ describe('how long a node has been DEGRADED', () => {
     changed(name, node);
   };
   const steps = (): string[] => [...sut.steps().keys()];
-  const pass = (ms: number, o: { blind?: boolean } = {}): void => {
-    if (o.blind !== true) seenMs += ms;
+  const pass = (ms: number, o: { withoutQuorum?: boolean } = {}): void => {
+    if (o.withoutQuorum !== true) seenMs += ms;
   };
 
   beforeEach(() => {
@@ -78,7 +78,7 @@ describe('how long a node has been DEGRADED', () => {
     pass(10 * AFTER);
     unknown('a');
     says('a', 'backend');
-    pass(10 * AFTER, { blind: true });
+    pass(10 * AFTER, { withoutQuorum: true });
     expect(steps()).toEqual([]);
     pass(1);
     expect(steps()).toEqual(['a']);

@@ -79,7 +79,7 @@ const explain = (w: Waiting, hosts: readonly Host[]): string => {
 };
 
 /**
- * Where each goes, as if all were placed now: nodes that did not get it started last, reserve hosts first, then the one
+ * Where each goes, as if all were placed now: nodes that did not get it started last, reserve nodes first, then the one
  * with the least weight, so that the work of a dead node spreads. A later one sees what the earlier ones have taken.
  */
 export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {

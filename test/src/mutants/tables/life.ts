@@ -134,7 +134,7 @@ export const life: readonly Mutant[] = [
   {
     name: 'a host that falls silent while it is looked at loses its channels',
     ...living,
-    symbol: 'LifeBaseline.look',
+    symbol: 'LifeBaseline.probe',
     operation: { operand: '!before.doubted' },
   },
   {
@@ -152,7 +152,7 @@ export const life: readonly Mutant[] = [
   {
     name: 'the agent is there again when the kernel saves an answer',
     ...signs,
-    symbol: 'HostSigns.look',
+    symbol: 'HostSigns.read',
     operation: { operand: 'this.isAgentGone(now)' },
   },
   {

@@ -6,7 +6,7 @@ import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { aBeacon, aNode } from '../../testing/records.js';
 import { alarmsOfDetection } from './alarms-of-detection.js';
-import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
+import { NO_QUORUM_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
 
 describe('alarms of the detection, round by round', () => {
   let store: MemoryStore;
@@ -31,20 +31,20 @@ describe('alarms of the detection, round by round', () => {
 
   it('tell of a blindness from when it began, and not from when a detector that sees was heard', async () => {
     await round(1_000, {});
-    for (const at of [3_000, 5_000, 2_999 + BLIND_AFTER_MS]) await round(at, { sighted: false });
+    for (const at of [3_000, 5_000, 2_999 + NO_QUORUM_AFTER_MS]) await round(at, { sighted: false });
     expect(standing()).toEqual([]);
-    await round(3_000 + BLIND_AFTER_MS, { sighted: false });
+    await round(3_000 + NO_QUORUM_AFTER_MS, { sighted: false });
     expect(standing()).toEqual(['blind=fleet']);
-    await round(3_001 + BLIND_AFTER_MS, {});
+    await round(3_001 + NO_QUORUM_AFTER_MS, {});
     expect(standing()).toEqual([]);
   });
 
   it('stand through a gap in the views, in which the time of a blindness goes on', async () => {
     await round(0, { sighted: false });
     store.nodes.live = false;
-    await round(BLIND_AFTER_MS, {});
+    await round(NO_QUORUM_AFTER_MS, {});
     store.nodes.live = true;
-    await round(BLIND_AFTER_MS + 1, { sighted: false });
+    await round(NO_QUORUM_AFTER_MS + 1, { sighted: false });
     expect(standing()).toEqual(['blind=fleet']);
     for (const table of [store.nodes, store.alarms]) {
       table.live = false;

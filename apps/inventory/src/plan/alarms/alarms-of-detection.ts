@@ -7,8 +7,8 @@ import type { Concern } from '../concern.js';
 import { alarmIntents } from './alarm-intents.js';
 import { detectionAlarmCodes, detectionAlarms, alarmedNetworks, type DetectionFacts } from './detection-alarms.js';
 
-/** Beacons say blind; a node is silent on a network that the others have. */
-type DetectionCondition = 'blind' | `degraded/${string}`;
+/** Beacons say that there is no quorum; a node is silent on a network that the others have. */
+type DetectionCondition = 'no-quorum' | `degraded/${string}`;
 
 /** The alarms about the detector, the networks and the names, as the detector says. */
 export const alarmsOfDetection: Concern<DetectionCondition> = {
@@ -17,7 +17,7 @@ export const alarmsOfDetection: Concern<DetectionCondition> = {
   conditions: (fleet) => {
     const { fresh, sighted } = fleet.detector;
     const silent = nodesSilentAlone(fleet).map(degraded);
-    return { holds: fresh && !sighted ? ['blind', ...silent] : silent };
+    return { holds: fresh && !sighted ? ['no-quorum', ...silent] : silent };
   },
   plan: (fleet, ages) => {
     const { beacon, silentFor, fresh, sighted } = fleet.detector;
@@ -31,7 +31,7 @@ export const alarmsOfDetection: Concern<DetectionCondition> = {
         reporters: beacon.sightedReporters,
         ...(beacon.conditions && { conditions: beacon.conditions }),
       },
-      blindForMs: ages.of('blind'),
+      noQuorumForMs: ages.of('no-quorum'),
       degradedForMs: (node) => ages.of(degraded(node)),
     });
     return alarmIntents(fleet, detectionAlarmCodes, wanted);

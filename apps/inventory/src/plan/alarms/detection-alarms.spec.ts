@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MOST_CONDITIONS, type AlarmCode, type DetectorCondition, type NodeRecord, type VerdictKind } from '#contracts';
 import { aNode } from '../../testing/records.js';
 import {
-  BLIND_AFTER_MS,
+  NO_QUORUM_AFTER_MS,
   DEGRADED_AFTER_MS,
   detectionAlarms,
   SILENT_AFTER_MS,
@@ -17,7 +17,7 @@ const up = (...names: string[]): NodeRecord[] => names.map((n) => node(n, 'UP'))
 const facts = (o: Partial<DetectionFacts> = {}): DetectionFacts => ({
   silentForMs: 0,
   beacon: { fresh: true, sighted: true, members: 5, reporters: 5 },
-  blindForMs: 0,
+  noQuorumForMs: 0,
   nodes: up('a', 'b', 'c', 'd', 'e'),
   degradedForMs: () => DEGRADED_AFTER_MS,
   active: new Map(),
@@ -40,13 +40,13 @@ describe('alarms of the detection', () => {
   it('are none in a healthy fleet, nor in an empty one', () => {
     expect(ids({})).toEqual([]);
     const empty = { fresh: true, sighted: false, members: 0, reporters: 0 };
-    expect(ids({ nodes: [], beacon: empty, blindForMs: 60_000 })).toEqual([]);
+    expect(ids({ nodes: [], beacon: empty, noQuorumForMs: 60_000 })).toEqual([]);
   });
 
   it('say blind when that has lasted longer than a start', () => {
     const beacon = { fresh: true, sighted: false, members: 5, reporters: 2 };
-    expect(ids({ beacon, blindForMs: BLIND_AFTER_MS - 1 })).toEqual([]);
-    expect(ids({ beacon, blindForMs: BLIND_AFTER_MS })).toEqual(['blind=fleet']);
+    expect(ids({ beacon, noQuorumForMs: NO_QUORUM_AFTER_MS - 1 })).toEqual([]);
+    expect(ids({ beacon, noQuorumForMs: NO_QUORUM_AFTER_MS })).toEqual(['blind=fleet']);
   });
 
   it('say that the detector is silent when that has lasted longer than a takeover, and then not blind as well', () => {

@@ -32,8 +32,8 @@ export const detectionAlarmCodes: readonly AlarmCode[] = [
   'conflict',
 ];
 
-/** A detector that has just begun is blind for two report periods: that is no news, ms. */
-export const BLIND_AFTER_MS = 5_000;
+/** A detector that has just begun has no quorum for two report periods: that is no news, ms. */
+export const NO_QUORUM_AFTER_MS = 5_000;
 /** A takeover of the detector's lease takes up to 8 s on one server: that is no news either, ms. */
 export const SILENT_AFTER_MS = 10_000;
 /** Verdicts of a network that fails come node by node: by then it is known whether it is the node or the network, ms. */
@@ -57,8 +57,8 @@ export interface DetectionFacts {
         conditions?: readonly DetectorCondition[];
       }
     | undefined;
-  /** ms that beacons have been saying blind. */
-  blindForMs: number;
+  /** ms that beacons have been saying that there is no quorum. */
+  noQuorumForMs: number;
   nodes: readonly NodeRecord[];
   /** ms that the node has been DEGRADED. */
   degradedForMs(node: string): number;
@@ -98,7 +98,7 @@ function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {
   const b = f.beacon;
   if (b?.fresh !== true) return kept(f, 'blind', FLEET);
   if (b.sighted || b.members === 0) return [];
-  if (f.blindForMs < BLIND_AFTER_MS) return kept(f, 'blind', FLEET);
+  if (f.noQuorumForMs < NO_QUORUM_AFTER_MS) return kept(f, 'blind', FLEET);
   return [
     {
       code: 'blind',
@@ -151,7 +151,7 @@ function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAla
 }
 
 /**
- * What a fresh beacon carries, whether its detector is sighted or blind; without one, and while a detector has not
+ * What a fresh beacon carries, whether its detector is sighted or not; without one, and while a detector has not
  * looked for long enough, all stay as they are. A list that is full says nothing of what found no room on it.
  */
 function conditions(f: DetectionFacts): WantedAlarm[] {

@@ -173,9 +173,10 @@ describe('checks of nodes in service', () => {
 
 describe('while any node is unhealthy', () => {
   it('no check of a healthy node is begun', () => {
-    const calm = { storm: false, incident: false, blind: false };
+    const calm = { storm: false, incident: false, withoutQuorum: false };
     expect(isCalm(calm)).toBe(true);
-    for (const what of ['storm', 'incident', 'blind'] as const) expect(isCalm({ ...calm, [what]: true })).toBe(false);
+    for (const what of ['storm', 'incident', 'withoutQuorum'] as const)
+      expect(isCalm({ ...calm, [what]: true })).toBe(false);
   });
 });
 

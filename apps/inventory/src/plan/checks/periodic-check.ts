@@ -72,10 +72,10 @@ export interface FleetState {
   /** An incident is being dealt with: one that waits for an operator, or is recovered from, hinders nobody. */
   incident: boolean;
   /** No detector that sees the fleet is heard, or the records are not followed. */
-  blind: boolean;
+  withoutQuorum: boolean;
 }
 
-export const isCalm = (f: FleetState): boolean => !f.storm && !f.incident && !f.blind;
+export const isCalm = (f: FleetState): boolean => !f.storm && !f.incident && !f.withoutQuorum;
 
 /**
  * In service, and nobody is at work on it. A claim is no work: what a scheduler holds serves as well.

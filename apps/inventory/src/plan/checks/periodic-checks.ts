@@ -48,7 +48,7 @@ export const isCalmIn = perFleet(({ permits, incidents, nodes, live, detector }:
   isCalm({
     storm: (permits.get(PERMITS_KEY)?.value.trips ?? []).length > 0,
     incident: incidents.list.some((e) => underWay.includes(e.value.phase)),
-    blind: !live || (!detector.sighted && nodes.list.some((e) => e.value.enrolled)),
+    withoutQuorum: !live || (!detector.sighted && nodes.list.some((e) => e.value.enrolled)),
   }),
 );
 

@@ -36,7 +36,7 @@ export const detector: readonly Mutant[] = [
   {
     name: 'nobody is told that the monitor cannot prove its probes',
     file: 'apps/detector/src/conditions/condition-book.ts',
-    symbol: 'ConditionBook.look',
+    symbol: 'ConditionBook.sample',
     operation: { row: '...keyConditions(keysOutdatedFor)' },
     specs: ['apps/detector/src/conditions/condition-book.spec.ts'],
   },
@@ -75,7 +75,7 @@ export const detector: readonly Mutant[] = [
     name: 'the monitor’s probe believes the first silence',
     file: 'apps/detector/src/probe/own-probe.ts',
     symbol: 'OwnProbes.state',
-    operation: { drop: "if (this.echoedWithin(look, now, freshness).length > 0) return 'echo'" },
+    operation: { drop: "if (this.echoedWithin(run, now, freshness).length > 0) return 'echo'" },
     specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {
@@ -89,7 +89,7 @@ export const detector: readonly Mutant[] = [
     name: 'an ssh that could not be tried is silent',
     file: 'apps/detector/src/probe/own-probe.ts',
     symbol: 'OwnProbes.state',
-    operation: { operand: 'look.host.sshIsKnown' },
+    operation: { operand: 'run.host.sshIsKnown' },
     specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {

@@ -36,8 +36,8 @@ export const lifeObservers: readonly Mutant[] = [
   {
     name: 'a look is silence for ever',
     ...detector('asked-observations'),
-    symbol: 'LOOK_FRESH',
-    operation: { set: 'LOOK_FRESH', to: '1e9' },
+    symbol: 'OBSERVATION_FRESH',
+    operation: { set: 'OBSERVATION_FRESH', to: '1e9' },
   },
   {
     name: 'what spoke at another place counts of this one',
@@ -77,7 +77,7 @@ export const lifeObservers: readonly Mutant[] = [
     name: 'a look that ended after one try takes back what a host has shown',
     file: 'apps/detector/src/life/life-baseline.ts',
     specs: ['apps/detector/src/life/life-baseline.spec.ts'],
-    symbol: 'LifeBaseline.look',
+    symbol: 'LifeBaseline.probe',
     operation: { replace: 'found === undefined || (isLess && !whole)', with: 'found === undefined' },
   },
   {

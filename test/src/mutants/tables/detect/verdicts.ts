@@ -8,7 +8,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'what waited for a stopped monitor is heard as if it had just been said',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.hear',
-    operation: { drop: 'this.look(now)' },
+    operation: { drop: 'this.check(now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
     sims: ['detect'],
   },
@@ -16,7 +16,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'whoever asks after a standstill is told what was held before it',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.current',
-    operation: { drop: 'this.look(now)' },
+    operation: { drop: 'this.check(now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
   },
   {
@@ -45,8 +45,8 @@ export const verdicts: readonly Mutant[] = [
   {
     name: 'other numbers change nothing',
     file: 'apps/detector/src/verdicts/monitor.ts',
-    symbol: 'Monitor.look',
-    operation: { drop: 'this.lookAtNumbers(now)' },
+    symbol: 'Monitor.check',
+    operation: { drop: 'this.checkNumbers(now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
     sims: ['detect'],
   },
@@ -67,7 +67,7 @@ export const verdicts: readonly Mutant[] = [
   {
     name: 'reports that were counted by other numbers are evidence',
     file: 'apps/detector/src/verdicts/monitor.ts',
-    symbol: 'Monitor.lookAtNumbers',
+    symbol: 'Monitor.checkNumbers',
     operation: { replace: 'before !== undefined && !isDeepStrictEqual(before, detection)', with: 'before === null' },
     specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
     sims: ['detect'],
@@ -113,7 +113,7 @@ export const verdicts: readonly Mutant[] = [
   {
     name: 'a monitor that stood still does not notice',
     file: 'apps/detector/src/verdicts/attention.ts',
-    symbol: 'Attention.look',
+    symbol: 'Attention.measureGap',
     operation: { replace: 'Math.min(OWN_GAP, n.reportPeriod)', with: '1e9 + Math.min(OWN_GAP, n.reportPeriod)' },
     specs: ['apps/detector/src/verdicts/attention.spec.ts'],
   },
