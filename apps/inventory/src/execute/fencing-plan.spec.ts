@@ -9,7 +9,8 @@ import {
 } from '#contracts';
 import { incidents } from '../plan/incidents/incidents.js';
 import { FencingWorld } from '../testing/fencing-world.js';
-import { aBeacon, aDevice, aNode, aVerdict, enforced } from '../testing/records.js';
+import { odd } from '../testing/odd.js';
+import { aBeacon, aDevice, aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { roundTrips } from '../testing/round-trips.js';
 
 const names = ['n-1', 'n-2', 'n-3', 'n-4', 'n-5'];
@@ -90,6 +91,26 @@ describe('a dead node', () => {
     await settle();
     expect(phases()).toEqual({ 'n-2': 'fencing' });
     expect(w.failed).toEqual([]);
+  });
+
+  it('is held up by no other, about whose incident a decision throws', async () => {
+    const { w, store, die, round, phases } = world();
+    store.incidents.set('n-2', odd(anIncident('n-2'), 'cause'));
+    await die('n-1', 'n-2');
+    await round();
+    expect(phases()['n-1']).toBe('fencing');
+    // Each of two rounds.
+    expect(w.failed).toEqual(Array(2).fill('{"node":"n-2"} cause cannot be understood'));
+  });
+
+  it('is held up by no other, whose power devices cannot be asked', async () => {
+    const { w, store, die, round, phases } = world();
+    const n2 = store.nodes.content['n-2'] as NodeRecord;
+    store.nodes.set('n-2', { ...n2, powerLevels: [[odd(aDevice(), 'username')]] });
+    await die('n-1', 'n-2');
+    await round();
+    expect(phases()['n-1']).toBe('fencing');
+    expect(new Set(w.failed)).toEqual(new Set(['{"node":"n-2"} username cannot be understood']));
   });
 
   it('has one permit, and is ordered off in the next round, where its conductor is gone in between', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Cordon } from '#contracts';
+import type { Cordon, VerdictKind } from '#contracts';
 import type { Concern } from '../plan/concern.js';
 import { checkAlarms } from '../plan/alarms/check-alarms.js';
+import { incidents } from '../plan/incidents/incidents.js';
 import type { Intent } from '../plan/intent.js';
 import { jobSettlement } from '../plan/jobs/settlement.js';
 import { absences } from '../plan/nodes/absences.js';
@@ -13,24 +14,17 @@ import { stops } from '../plan/workloads/stops.js';
 import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from '../testing/investigation.js';
 import { MemoryStore } from '../testing/memory-store.js';
+import { odd } from '../testing/odd.js';
 import { planExecutor } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
-import { aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
-
-/** The record, of which one field makes every decision about it throw. */
-function odd<T extends object>(record: T, field: keyof T): T {
-  return Object.defineProperty({ ...record }, field, {
-    enumerable: true,
-    get: () => {
-      throw new Error(`${String(field)} cannot be understood`);
-    },
-  });
-}
+import { aNode, anIncident, aReport, aVerdict, aWorkload } from '../testing/records.js';
 
 const at = { node: 'n-1', generation: 2 };
 const over: Cordon = { by: 'ann', reason: 'disk', at: 0, until: 1 };
 const order = { action: 'on' as const, by: 'ann', at: 1, reason: 'needed', after: 0 };
 const ended = { kind: 'check' as const, status: 'Complete' as const, nodes: [], results: {}, settled: false };
+
+const down = (verdict: VerdictKind = 'DOWN') => ({ ...aVerdict('n'), verdict });
 
 /** Each puts a record that is called odd, and one that is called well and about which something is to be done. */
 const rows: Record<string, { concern: Concern<string>; kind: string; put: (store: MemoryStore) => void }> = {
@@ -69,6 +63,46 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
       nodes.set('well', aNode('well', { ungated: ['db'] }));
     },
   },
+  'incidents, by what their records say': {
+    ...{ concern: incidents, kind: 'node' },
+    put: (store) => {
+      store.incidents.set('odd', odd(anIncident('odd'), 'phase'));
+      store.incidents.set('well', anIncident('well'));
+    },
+  },
+  'incidents, by what is found out': {
+    ...{ concern: incidents, kind: 'node' },
+    put: (store) => {
+      store.nodes.set('odd', aNode('odd'));
+      store.nodes.set('well', aNode('well'));
+      store.incidents.set('odd', odd(anIncident('odd'), 'cause'));
+      store.incidents.set('well', anIncident('well'));
+    },
+  },
+  'incidents that are over': {
+    ...{ concern: incidents, kind: 'node' },
+    put: (store) => {
+      const takenBack = { by: 'ann', reason: 'it lives', at: 1 };
+      store.nodes.set('well', aNode('well', { verdict: down('UP') }));
+      store.incidents.set('odd', odd(anIncident('odd', { phase: 'cancelled' }), 'takenBack'));
+      store.incidents.set('well', anIncident('well', { phase: 'cancelled', takenBack }));
+    },
+  },
+  'deaths of which nothing is known yet': {
+    ...{ concern: incidents, kind: 'node' },
+    put: ({ nodes }) => {
+      nodes.set('odd', odd(aNode('odd'), 'verdict'));
+      nodes.set('well', aNode('well', { verdict: down() }));
+    },
+  },
+  'deaths after an incident': {
+    ...{ concern: incidents, kind: 'node' },
+    put: (store) => {
+      for (const name of ['odd', 'well']) store.nodes.set(name, aNode(name, { verdict: down() }));
+      store.incidents.set('odd', odd(anIncident('odd', { phase: 'closed' }), 'order'));
+      store.incidents.set('well', anIncident('well', { phase: 'closed' }));
+    },
+  },
   recovery: {
     ...{ concern: recovery, kind: 'node' },
     put: (store) => {
@@ -98,11 +132,17 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
 };
 
 /** One look, in which every condition has held for long. */
-function look(concern: Concern<string>, store: MemoryStore): Intent[] {
+function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]; inquired: string[] } {
   const fleet = fleetOf(store);
   const ages = { of: () => ageMs(3_600_000) };
-  concern.conditions?.(fleet, ages);
-  return concern.plan(fleet, ages);
+  const since = { ages, inquiredMs: () => undefined };
+  concern.suspects?.(fleet, since);
+  const { failed = [] } = concern.conditions?.(fleet, ages) ?? {};
+  const { about, failed: uninquired = [] } = concern.inquires?.(fleet, since) ?? { about: [] };
+  return {
+    intents: [...failed, ...uninquired, ...concern.plan(fleet, ages)],
+    inquired: about.map((q) => q.node.name),
+  };
 }
 
 const keyOf = (i: Intent): string | undefined => (i.do === 'raise-alarm' ? i.alarm.subject : 'key' in i ? i.key : '');
@@ -113,11 +153,11 @@ describe('a record about which a decision throws', () => {
     (_name, { concern, kind, put }) => {
       const store = new MemoryStore();
       put(store);
-      const intents = look(concern, store);
+      const { intents, inquired } = look(concern, store);
       const failed = intents.filter((i) => i.do === 'fail-record');
       expect(new Set(failed.map((i) => JSON.stringify(i.about)))).toEqual(new Set([JSON.stringify({ [kind]: 'odd' })]));
       expect(failed[0]?.error.message).toContain('cannot be understood');
-      expect(intents.filter((i) => i.do !== 'fail-record').map(keyOf)).toContain('well');
+      expect([...inquired, ...intents.filter((i) => i.do !== 'fail-record').map(keyOf)]).toContain('well');
     },
   );
 
@@ -135,7 +175,7 @@ describe('a record about which a decision throws', () => {
     rows['check-alarms']?.put(store);
     const up = { code: 'drift', subject: 'odd', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
     store.alarms.set('drift.odd', up as never);
-    expect(look(checkAlarms, store).filter((i) => i.do === 'clear-alarm')).toEqual([]);
+    expect(look(checkAlarms, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
   it('is no excuse for what is about no record: that fails the task', async () => {

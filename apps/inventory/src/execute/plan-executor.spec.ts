@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MusterError, type NodeRecord } from '#contracts';
 import type { TaskRun } from '../conductor/task.js';
 import type { Concern } from '../plan/concern.js';
-import type { ChangeNode } from '../plan/intent.js';
+import type { ChangeNode, FailRecord } from '../plan/intent.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { planExecutor } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
@@ -60,6 +60,25 @@ describe('a plan that is carried out', () => {
     expect(states(store)).toEqual(['Discovered', 'Disappeared']);
     expect(failed).toMatchObject([{ node: 'n-1', code: 'TIMEOUT' }]);
   });
+
+  it.each(['conditions', 'inquires'] as const)(
+    'goes on with the others where one of %s fails, which fails once in a run',
+    async (when) => {
+      const store = storeOf('n-1', 'n-2');
+      const failed: object[] = [];
+      const about = { node: 'n-1' };
+      const odd: FailRecord = { do: 'fail-record', about, error: new MusterError('INTERNAL', 'odd'), reason: 'odd' };
+      const concern: Concern = {
+        ...wanted(),
+        ...(when === 'conditions'
+          ? { conditions: () => ({ holds: [], failed: [odd, odd] }) }
+          : { inquires: () => ({ about: [], marks: [], failed: [odd, odd] }) }),
+      };
+      await playRun(planExecutor(store).drive(concern), { failed: (f) => failed.push(f) });
+      expect(states(store)).toEqual(['Disappeared', 'Disappeared']);
+      expect(failed).toMatchObject([{ node: 'n-1', code: 'INTERNAL' }]);
+    },
+  );
 
   it('ends where the lease is lost, also within a compare-and-set', async () => {
     const lost = (): never => {

@@ -3,8 +3,9 @@ import { AgeBook } from '../ages/age-book.js';
 import { AskedBook } from '../ages/asked-book.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { Investigator } from '../incidents/investigator.js';
-import type { Concern, Since } from '../plan/concern.js';
-import type { Intent } from '../plan/intent.js';
+import type { Concern, Inquiries, Since } from '../plan/concern.js';
+import { failedOnce } from '../plan/each-record.js';
+import type { FailRecord, Intent } from '../plan/intent.js';
 import { agesIn, keepAges, type Ages } from '../snapshot/ages.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
@@ -56,25 +57,37 @@ export class PlanExecutor {
     const first = this.fleets.now(undefined, run.token);
     if (concern.isKnown?.(first) === false) return undefined;
     const suspicions = concern.suspects?.(first, this.sinceOf(concern));
-    if (suspicions !== undefined) this.investigator.suspect(suspicions);
+    const unasked = suspicions === undefined ? [] : this.investigator.suspect(suspicions);
     // What was begun by it shows in a snapshot that is taken after.
     const fleet = suspicions === undefined ? first : this.fleets.now(undefined, run.token);
     const asked = concern.asks?.(fleet);
-    return asked === undefined ? this.act(run, concern, fleet) : this.askAndAct(run, concern, asked);
+    return asked === undefined ? this.act(run, concern, fleet, unasked) : this.askAndAct(run, concern, asked, unasked);
   }
 
-  private async askAndAct<C extends string>(run: TaskRun, concern: Concern<C>, asked: Reading): Promise<void> {
+  private async askAndAct<C extends string>(
+    run: TaskRun,
+    concern: Concern<C>,
+    asked: Reading,
+    unasked: readonly FailRecord[],
+  ): Promise<void> {
     const fleet = await this.fleets.read(asked, run.token);
     if (concern.isKnown?.(fleet) === false) return;
-    await this.act(run, concern, fleet);
+    await this.act(run, concern, fleet, unasked);
   }
 
-  private act<C extends string>(run: TaskRun, concern: Concern<C>, fleet: Fleet): Promise<void> | undefined {
+  /** @param unasked suspects whose power devices could not be asked */
+  private act<C extends string>(
+    run: TaskRun,
+    concern: Concern<C>,
+    fleet: Fleet,
+    unasked: readonly FailRecord[],
+  ): Promise<void> | undefined {
     const book = this.bookOf(concern, concern.perTerm && run.token);
     const ages = agesIn<C>(book);
-    if (concern.conditions !== undefined) keepAges(book, concern.conditions(fleet, ages));
-    const inquiries = this.inquiriesOf(concern, fleet);
-    const intents = concern.plan(fleet, ages);
+    const held = concern.conditions?.(fleet, ages);
+    if (held !== undefined) keepAges(book, held);
+    const { about: inquiries, failed = [] } = this.inquiriesOf(concern, fleet);
+    const intents = failedOnce([...unasked, ...(held?.failed ?? []), ...failed, ...concern.plan(fleet, ages)]);
     if (inquiries.length === 0 && intents.length === 0) return undefined;
     return this.actOn(run, concern, inquiries, intents);
   }
@@ -92,10 +105,10 @@ export class PlanExecutor {
     await Promise.all(inquired);
   }
 
-  private inquiriesOf<C extends string>(concern: Concern<C>, fleet: Fleet): readonly Inquiry[] {
-    const { about, marks } = concern.inquires?.(fleet, this.sinceOf(concern)) ?? { about: [], marks: [] };
-    if (marks.length > 0) this.askedOf(concern).note(marks);
-    return about;
+  private inquiriesOf<C extends string>(concern: Concern<C>, fleet: Fleet): Pick<Inquiries, 'about' | 'failed'> {
+    const inquiries = concern.inquires?.(fleet, this.sinceOf(concern)) ?? { about: [], marks: [] };
+    if (inquiries.marks.length > 0) this.askedOf(concern).note(inquiries.marks);
+    return inquiries;
   }
 
   /** One node: it is planned when it is known what it is about, and holds up no other. */

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
+import { eachRecord } from '../plan/each-record.js';
 import { bearsOut } from '../plan/incidents/openings.js';
+import type { FailRecord } from '../plan/intent.js';
 import { CollateralWatch } from '../power/collateral-watch.js';
 import { ageMs } from '../snapshot/ages.js';
 import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
@@ -23,16 +25,27 @@ export class Investigator {
     private readonly conductor: ConductorService,
   ) {}
 
-  /** Returns at once. To be called each round: by it the ages of all silences are true. */
-  suspect({ silent, identity }: Suspicions): void {
+  /**
+   * Returns at once. To be called each round: by it the ages of all silences are true.
+   * @returns those whose devices could not be asked
+   */
+  suspect({ silent, identity }: Suspicions): FailRecord[] {
     this.facts.silent();
-    for (const node of silent) this.power.gather(node);
+    const gathered = eachRecord(
+      silent,
+      ({ name }) => ({ node: name }),
+      (node) => {
+        this.power.gather(node);
+        return [node];
+      },
+    );
     this.power.keep(new Set(silent.map((n) => n.name)));
     const settled = (): void => this.conductor.wake('identity-reads');
-    this.identity.begin(silent, settled);
+    this.identity.begin(gathered.made, settled);
     // What was answered long ago is asked anew, and waited for.
     this.identity.forgetOld();
     this.identity.begin(identity, settled);
+    return [...gathered.failed];
   }
 
   /**

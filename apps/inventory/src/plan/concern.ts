@@ -2,7 +2,7 @@ import type { Pace } from '../conductor/task.js';
 import type { Ages, Conditions } from '../snapshot/ages.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
-import type { Intent } from './intent.js';
+import type { FailRecord, Intent } from './intent.js';
 
 /** For how long conditions have held, and how long ago a thing was looked into. */
 export interface Since<C extends string> {
@@ -15,6 +15,14 @@ export interface Inquiries {
   readonly about: readonly Inquiry[];
   /** What is looked into now, so that it is not again at once. */
   readonly marks: readonly string[];
+  /** Of which that could not be decided. @default none */
+  readonly failed?: readonly FailRecord[];
+}
+
+/** What holds as of now, and the records of which that could not be decided: their ages begin anew, unless `unknown`. */
+export interface DecidedConditions<C extends string> extends Conditions<C> {
+  /** @default none */
+  readonly failed?: readonly FailRecord[];
 }
 
 /**
@@ -33,7 +41,7 @@ export interface Concern<C extends string = never> {
    * What holds as of now. @default nothing
    * @param ages as they were before this look
    */
-  conditions?(fleet: Fleet, ages: Ages<C>): Conditions<C>;
+  conditions?(fleet: Fleet, ages: Ages<C>): DecidedConditions<C>;
   /**
    * Every age begins anew with each term of the conductor: what only others tell is not known yet to who has just begun
    * to look. @default it goes on

@@ -28,21 +28,42 @@ export function eachRecord<R, T>(
   return { made, failed };
 }
 
+/** The same of what was made before, with those that failed then. */
+export function eachMade<R, T>(
+  was: Decided<R>,
+  about: (made: R) => About,
+  decide: (made: R) => readonly T[],
+): Decided<T> {
+  const { made, failed } = eachRecord(was.made, about, decide);
+  return { made, failed: [...was.failed, ...failed] };
+}
+
 /** The same as intents. */
 export function intentsOfEach<R>(
   records: Iterable<R>,
   about: (record: R) => About,
   decide: (record: R) => readonly Intent[],
 ): Intent[] {
-  const { made, failed } = eachRecord(records, about, decide);
-  return [...failed, ...made];
+  return allIntents(eachRecord(records, about, decide));
 }
+
+export const allIntents = ({ made, failed }: Decided<Intent>): Intent[] => [...failed, ...made];
 
 /** May an alarm end: nobody could say of its subject whether it is wanted where that failed. */
 export const isDecided =
   (failed: readonly FailRecord[]) =>
   ({ subject }: { readonly subject: string }): boolean =>
     !failed.some((f) => Object.values(f.about).includes(subject));
+
+/** Each record that failed once, whatever has failed of it, and all other intents. */
+export function failedOnce(intents: readonly Intent[]): Intent[] {
+  const seen = new Set<string>();
+  return intents.filter((i) => {
+    if (i.do !== 'fail-record') return true;
+    const which = JSON.stringify(i.about);
+    return !seen.has(which) && seen.add(which);
+  });
+}
 
 const failRecord = (about: About, error: MusterError): FailRecord => ({
   ...{ do: 'fail-record', about, error },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { devicesMark, drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
+import { odd } from '../testing/odd.js';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { fencedAnew } from './void-proof.js';
 import { decideCollateral, heldForCollateral, type CollateralFacts, type CollateralStep } from './collateral.js';
@@ -96,5 +97,13 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     expect(heldForCollateral({ ...other, released }, two, [held])).toBeUndefined();
     expect(heldForCollateral(other, two, [{ ...held, phase: 'recovering' }, fenced()])).toBeUndefined();
     expect(heldForCollateral(held, node, [held])).toBeUndefined();
+  });
+
+  it('holds none by a proven device, and all others, where it cannot be said whether it is held', () => {
+    const unclear = odd(held, 'collateral');
+    const two = aNode('n-2');
+    const provenTwo = withIdentity(two, 'bmc', drilledIdentity(two, aDevice(), 1));
+    expect(heldForCollateral(anIncident('n-2'), provenTwo, [unclear])).toBeUndefined();
+    expect(() => heldForCollateral(anIncident('n-2'), two, [unclear])).toThrow('collateral cannot be understood');
   });
 });

@@ -126,9 +126,11 @@ export function heldForCollateral(
   node: NodeRecord,
   all: readonly IncidentRecord[],
 ): GateResult | undefined {
-  const held = all.find((x) => x.id !== i.id && isHeld(x));
   const unproven = unprovenDevices(node);
-  if (held === undefined || unproven.length === 0 || i.released?.gates.includes('BRAKE') === true) return undefined;
+  // First: where it matters to nobody, nobody is looked at.
+  if (unproven.length === 0 || i.released?.gates.includes('BRAKE') === true) return undefined;
+  const held = all.find((x) => x.id !== i.id && isHeld(x));
+  if (held === undefined) return undefined;
   const detail = `${collateralText(held)} Until that is settled nothing is powered off by a device that is not proven: ${unproven.map((d) => d.id).join(', ')}.`;
   return { gate: 'BRAKE', pass: false, detail };
 }

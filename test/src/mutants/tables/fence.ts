@@ -8,6 +8,30 @@ const switches = [
 /** Power is cut only where nobody can prove life, and only by who holds the lease; proof of off is proof. */
 export const fence: readonly Mutant[] = [
   {
+    name: 'one incident about which a decision throws keeps all dead nodes on',
+    file: 'apps/inventory/src/plan/incidents/incident-facts.ts',
+    symbol: 'eachIncident',
+    operation: {
+      replace: 'eachRecord(incidents.list, aboutNode, ({ value }) => decide(value))',
+      with: '({ made: incidents.list.flatMap(({ value }) => decide(value)), failed: [] })',
+    },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
+    name: 'one suspect whose power devices cannot be asked keeps all dead nodes on',
+    file: 'apps/inventory/src/incidents/investigator.ts',
+    symbol: 'Investigator.suspect',
+    operation: { replace: 'this.identity.begin(gathered.made, settled)', with: 'this.identity.begin(silent, settled)' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
+    name: 'of a record of which no age can be kept nobody is told',
+    file: 'apps/inventory/src/execute/plan-executor.ts',
+    symbol: 'PlanExecutor.act',
+    operation: { replace: '...(held?.failed ?? [])', with: '...[]' },
+    specs: ['apps/inventory/src/execute/plan-executor.spec.ts'],
+  },
+  {
     name: 'a node that lives is let go while its off may still take effect',
     file: 'apps/inventory/src/plan/incidents/incident-step.ts',
     symbol: 'incidentStep',
@@ -358,7 +382,7 @@ export const fence: readonly Mutant[] = [
     name: 'a node that lives after its off is watched without end',
     file: 'apps/inventory/src/plan/incidents/incidents.ts',
     symbol: 'incidents',
-    operation: { replace: 'openIncidents(fleet).flatMap(agesOf)', with: '[]' },
+    operation: { row: 'unknown: open.made' },
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
@@ -791,7 +815,7 @@ export const fence: readonly Mutant[] = [
     name: 'nobody asks the device of a suspect who it is',
     file: 'apps/inventory/src/incidents/investigator.ts',
     symbol: 'Investigator.suspect',
-    operation: { drop: 'this.identity.begin(silent, settled);' },
+    operation: { drop: 'this.identity.begin(gathered.made, settled);' },
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
   },
   {

@@ -1,10 +1,12 @@
 import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { eachRecord, type Decided } from '../each-record.js';
 
 /** An unchanged incident is examined again after this, ms. */
 export const AGAIN_MS = 500;
@@ -28,16 +30,27 @@ export const verdictHeard = ({ detector }: Fleet, node: NodeRecord): VerdictKind
   latestVerdict(node, detector.current);
 
 /** Members that are silent as of now. */
-export const silentMembers = perFleet((fleet): readonly NodeRecord[] =>
-  fleet.nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(verdictHeard(fleet, n))),
+export const silentMembers = perFleet((fleet): Decided<NodeRecord> =>
+  eachRecord(fleet.nodes.list, aboutNode, ({ value: n }) =>
+    isMember(n) && isSilent(verdictHeard(fleet, n)) ? [n] : [],
+  ),
 );
+
+/** Decides on each incident by itself. */
+export const eachIncident = <T>(
+  { incidents }: Pick<Fleet, 'incidents'>,
+  decide: (i: IncidentRecord) => readonly T[],
+): Decided<T> => eachRecord(incidents.list, aboutNode, ({ value }) => decide(value));
+
+/** Of a node or its incident. */
+const aboutNode = ({ key: node }: { readonly key: string }): About => ({ node });
 
 /** They have stayed DEGRADED for so long that policy treats them as DOWN. */
 export const degradedToDeath = ({ nodes, degradedSteps }: Fleet): NodeRecord[] =>
   [...degradedSteps()].flatMap(([name, step]) => (step === 'down' ? (nodes.get(name)?.value ?? []) : []));
 
 /** Whose power devices are asked who they are, and for their power, beside everything else. */
-export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet), ...degradedToDeath(fleet)];
+export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet).made, ...degradedToDeath(fleet)];
 
 /** No fencer has answered yet whose its power devices are: whoever could power it off has not been heard. */
 export const isIdentityUnanswered = ({ identity }: Fleet, node: string): boolean =>

@@ -6,7 +6,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { IncidentAge } from './incident-facts.js';
 import type { IncidentStep } from './incident-step.js';
-import { foreseen, assess, openIncidents, type IncidentAssessment } from './open-incidents.js';
+import { foreseen, assess, eachOpen, type IncidentAssessment } from './open-incidents.js';
 import { openings, type Opening } from './openings.js';
 
 /** What the next look does about an open incident. */
@@ -22,9 +22,9 @@ export interface IncidentView {
 /** What the next look does about the dead. */
 export interface IncidentViews {
   /** Of nodes that are DOWN as of now, or count as DOWN. */
-  opening: Pick<Opening, 'node' | 'step' | 'last'>[];
+  opening: readonly Pick<Opening, 'node' | 'step' | 'last'>[];
   /** Open, and not yet fenced. */
-  open: IncidentView[];
+  open: readonly IncidentView[];
 }
 
 /**
@@ -42,23 +42,22 @@ export function incidentViews(
 ): IncidentViews {
   const byId = new Map(o.found.map((x) => [x.gates.incident?.id, x]));
   return {
-    opening: openings(fleet, o.age),
-    open: openIncidents(fleet)
-      .filter((i) => !isAfterOff(i))
-      .flatMap((incident) => {
-        const assessment = assess(incident, fleet);
-        const x = byId.get(incident.id);
-        if (assessment.do !== 'investigate') return assessmentView(incident, assessment) ?? [];
-        return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet })];
-      }),
+    opening: openings(fleet, o.age).made,
+    open: eachOpen(fleet, (incident): IncidentView[] => {
+      if (isAfterOff(incident)) return [];
+      const assessment = assess(incident, fleet);
+      const x = byId.get(incident.id);
+      if (assessment.do !== 'investigate') return assessmentView(incident, assessment);
+      return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet })];
+    }).made,
   };
 }
 
-/** One of which nothing has to be found out; undefined: there is nothing to show. */
-function assessmentView(incident: IncidentRecord, assessment: IncidentAssessment): IncidentView | undefined {
-  if (assessment.do === 'end') return { incident, step: { do: 'end', reason: assessment.reason } };
-  if (assessment.do !== 'await-identity') return undefined;
-  return { incident, step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' } };
+/** One of which nothing has to be found out; none: there is nothing to show. */
+function assessmentView(incident: IncidentRecord, assessment: IncidentAssessment): IncidentView[] {
+  if (assessment.do === 'end') return [{ incident, step: { do: 'end', reason: assessment.reason } }];
+  if (assessment.do !== 'await-identity') return [];
+  return [{ incident, step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' } }];
 }
 
 function investigatedView(

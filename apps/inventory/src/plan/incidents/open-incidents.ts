@@ -16,10 +16,18 @@ import { heldForCollateral } from '../../power/collateral.js';
 import { contradictedBy } from '../../power/void-proof.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
+import { allIntents, type Decided } from '../each-record.js';
 import type { Intent, TakePermit } from '../intent.js';
 import { drillPermit } from './drill-permit.js';
 import { changeAsSeen, ended, isStoppedSo, sentToFencing, suppressed, survived } from './incident-changes.js';
-import { hasWorkloads, incidentsOf, isIdentityUnanswered, isPermitted, verdictHeard } from './incident-facts.js';
+import {
+  eachIncident,
+  hasWorkloads,
+  incidentsOf,
+  isIdentityUnanswered,
+  isPermitted,
+  verdictHeard,
+} from './incident-facts.js';
 import type { IncidentAge, IncidentCondition } from './incident-facts.js';
 import { incidentStep, needsIdentity, stoppedStep, type DecidedStep, type IncidentStep } from './incident-step.js';
 import { isTakenBack, takenBackOver } from './taken-back.js';
@@ -38,9 +46,9 @@ export type IncidentAssessment =
   /** It is judged by what is found out about its node. */
   | { do: 'investigate'; node: NodeRecord };
 
-/** Those that can be read, open. */
-export const openIncidents = (fleet: Fleet): IncidentRecord[] =>
-  incidentsOf(fleet).filter((i) => isOpenIncident(i) && i.unreadable === undefined);
+/** Decides on each that can be read and is open, by itself. */
+export const eachOpen = <T>(fleet: Fleet, decide: (i: IncidentRecord) => readonly T[]): Decided<T> =>
+  eachIncident(fleet, (i) => (isOpenIncident(i) && i.unreadable === undefined ? decide(i) : []));
 
 /** Those that wait for their power devices to say whose they are. */
 export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
@@ -71,14 +79,15 @@ export function assessmentIntents(i: IncidentRecord, assessment: IncidentAssessm
 
 /** A person's word that is over: heard again, or in another boot, its next death is another one. */
 export const takenBackIntents = (fleet: Fleet): Intent[] =>
-  incidentsOf(fleet)
-    .filter(isTakenBack)
-    .flatMap((i): Intent[] => {
+  allIntents(
+    eachIncident(fleet, (i): Intent[] => {
+      if (!isTakenBack(i)) return [];
       const node = fleet.nodes.get(i.node)?.value;
       const over = (now: IncidentRecord): IncidentRecord | undefined =>
         takenBackOver(now, node && verdictHeard(fleet, node), node?.bootId);
       return over(i) === undefined ? [] : [changeAsSeen(i, 'It was heard since it was taken back.', over)];
-    });
+    }),
+  );
 
 /** What becomes of it, but for its permit. */
 export function investigated(
@@ -94,7 +103,7 @@ export function investigated(
     quarantineLeftMs: () => quarantineLeftMs(i, { see: (off) => age(`outlived/${off}`) }),
     stoppedForMs: ({ gate }) => age(`stopped/${i.id}/${i.gate ?? gate}`),
     isContradicted: () => contradictedBy(i, node) !== undefined,
-    collateral: () => heldForCollateral(i, node, incidentsOf(fleet).filter(isOpenIncident)),
+    collateral: () => heldForCollateral(i, node, incidentsOf(fleet)),
     retryInMs: () => retryInMs(i, node, age),
     isIdentityUnanswered: () => isIdentityUnanswered(fleet, node.name),
   });

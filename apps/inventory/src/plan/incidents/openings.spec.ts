@@ -18,7 +18,7 @@ function storeOf(node: Partial<NodeRecord>, last?: Partial<IncidentRecord>): Mem
   return store;
 }
 const steps = (store: MemoryStore, o: Parameters<typeof fleetOf>[1] = {}, age = 0): string[] =>
-  openings(fleetOf(store, o), () => age).map((x) => `${x.node.name} ${x.step}`);
+  openings(fleetOf(store, o), () => age).made.map((x) => `${x.node.name} ${x.step}`);
 const moment = (store: MemoryStore): Moment => ({ fleet: fleetOf(store), token: 7, uuid: 'i-new' });
 
 describe('for a dead node', () => {
@@ -58,7 +58,7 @@ describe('for a dead node', () => {
   it('the record is made as it is opened, and goes on to its permit', () => {
     const store = storeOf(stored('DOWN'));
     const facts = fleetOf(store);
-    const [opening] = openings(facts, () => 0);
+    const [opening] = openings(facts, () => 0).made;
     const x = foundDead(aNode('n-1'));
     const [intent] = openIncident(opening as Opening, x, facts, () => 0);
     const made = intent?.make(moment(store));
@@ -69,7 +69,7 @@ describe('for a dead node', () => {
   it('nothing is opened in the place of a record that a person has taken back meanwhile, or that is switched on', () => {
     const store = storeOf(stored('DOWN'));
     const facts = fleetOf(store);
-    const [opening] = openings(facts, () => 0);
+    const [opening] = openings(facts, () => 0).made;
     const [intent] = openIncident(opening as Opening, foundDead(aNode('n-1')), facts, () => 0);
     const keeps = (o: Partial<IncidentRecord>): boolean | undefined =>
       intent?.keeps(anIncident('n-1', o), moment(store));

@@ -5,11 +5,12 @@ import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
 import { isNewer } from '#domain/verdict/order.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
+import { eachMade, type Decided } from '../each-record.js';
 import type { ChangeIncident, OpenIncident } from '../intent.js';
 import {
   degradedToDeath,
+  eachIncident,
   hasWorkloads,
-  incidentsOf,
   silentMembers,
   verdictHeard,
   type IncidentAge,
@@ -30,12 +31,15 @@ export interface Opening {
   degraded: boolean;
 }
 
-export function openings(fleet: Fleet, age: IncidentAge): Opening[] {
-  const dead = silentMembers(fleet).filter((n) => verdictHeard(fleet, n) === 'DOWN');
-  return [
-    ...dead.map((node) => opening(node, false, fleet, age)),
-    ...degradedToDeath(fleet).map((node) => opening(node, true, fleet, age)),
-  ];
+export function openings(fleet: Fleet, age: IncidentAge): Decided<Opening> {
+  const { made: silent, failed } = silentMembers(fleet);
+  const dead = silent.filter((n) => verdictHeard(fleet, n) === 'DOWN').map((node) => ({ node, degraded: false }));
+  const degraded = degradedToDeath(fleet).map((node) => ({ node, degraded: true }));
+  return eachMade(
+    { made: [...dead, ...degraded], failed },
+    ({ node }) => ({ node: node.name }),
+    (o) => [opening(o.node, o.degraded, fleet, age)],
+  );
 }
 
 export function opening(node: NodeRecord, degraded: boolean, fleet: Fleet, age: IncidentAge): Opening {
@@ -69,8 +73,8 @@ function isSwitchedOn(i: IncidentRecord, { node, settings }: BootView, age: Inci
 }
 
 /** Boots that are awaited, whose ages decide that. */
-export const awaitedBoots = (fleet: Fleet): IncidentCondition[] =>
-  incidentsOf(fleet).flatMap((i): IncidentCondition[] => {
+export const awaitedBoots = (fleet: Fleet): Decided<IncidentCondition> =>
+  eachIncident(fleet, (i): IncidentCondition[] => {
     const boot = bootAwaited(i, fleet.nodes.get(i.node)?.value);
     return boot === undefined ? [] : [`boot/${boot}`];
   });
