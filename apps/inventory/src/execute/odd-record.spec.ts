@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cordon, VerdictKind } from '#contracts';
+import type { Cordon, NodeRecord, VerdictKind } from '#contracts';
 import type { Concern } from '../plan/concern.js';
 import { checkAlarms } from '../plan/alarms/check-alarms.js';
 import { incidents } from '../plan/incidents/incidents.js';
@@ -10,6 +10,7 @@ import { cordonEnd } from '../plan/nodes/cordon-end.js';
 import { powerOrders } from '../plan/power/power-orders.js';
 import { recovery } from '../plan/recovery/recovery.js';
 import { startGates } from '../plan/alarms/start-gates.js';
+import { returns } from '../plan/returns/returns.js';
 import { stops } from '../plan/workloads/stops.js';
 import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from '../testing/investigation.js';
@@ -24,6 +25,10 @@ const over: Cordon = { by: 'ann', reason: 'disk', at: 0, until: 1 };
 const order = { action: 'on' as const, by: 'ann', at: 1, reason: 'needed', after: 0 };
 const ended = { kind: 'check' as const, status: 'Complete' as const, nodes: [], results: {}, settled: false };
 
+const back: Partial<NodeRecord> = {
+  ...{ status: 'Allocated', state: 'Discovered', enrolled: false },
+  pendingReturn: { reason: 'disappeared', at: 1 },
+};
 const down = (verdict: VerdictKind = 'DOWN') => ({ ...aVerdict('n'), verdict });
 
 /** Each puts a record that is called odd, and one that is called well and about which something is to be done. */
@@ -103,6 +108,28 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
       store.incidents.set('well', anIncident('well', { phase: 'closed' }));
     },
   },
+  returns: {
+    ...{ concern: returns, kind: 'node' },
+    put: ({ nodes }) => {
+      nodes.set('odd', odd(aNode('odd', back), 'cordon'));
+      nodes.set('well', aNode('well', back));
+    },
+  },
+  'returns that nobody has seen': {
+    ...{ concern: returns, kind: 'node' },
+    put: ({ nodes }) => {
+      const { pendingReturn: _none, ...unseen } = { ...back, maintenance: { reason: 'fenced', at: 1, incident: 'i' } };
+      nodes.set('odd', odd(aNode('odd'), 'maintenance'));
+      nodes.set('well', aNode('well', unseen));
+    },
+  },
+  'returns beside jobs': {
+    ...{ concern: returns, kind: 'job' },
+    put: ({ nodes, jobs }) => {
+      nodes.set('well', aNode('well', back));
+      jobs.set('odd', odd({ ...ended, id: 'odd' } as never, 'cause' as never));
+    },
+  },
   recovery: {
     ...{ concern: recovery, kind: 'node' },
     put: (store) => {
@@ -145,7 +172,11 @@ function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]
   };
 }
 
-const keyOf = (i: Intent): string | undefined => (i.do === 'raise-alarm' ? i.alarm.subject : 'key' in i ? i.key : '');
+function keysOf(i: Intent): string[] {
+  if (i.do === 'raise-alarm') return [i.alarm.subject];
+  if (i.do === 'submit-jobs') return i.wanted.map((w) => w.node);
+  return 'key' in i ? [i.key] : [];
+}
 
 describe('a record about which a decision throws', () => {
   it.each(Object.entries(rows))(
@@ -157,7 +188,7 @@ describe('a record about which a decision throws', () => {
       const failed = intents.filter((i) => i.do === 'fail-record');
       expect(new Set(failed.map((i) => JSON.stringify(i.about)))).toEqual(new Set([JSON.stringify({ [kind]: 'odd' })]));
       expect(failed[0]?.error.message).toContain('cannot be understood');
-      expect([...inquired, ...intents.filter((i) => i.do !== 'fail-record').map(keyOf)]).toContain('well');
+      expect([...inquired, ...intents.filter((i) => i.do !== 'fail-record').flatMap(keysOf)]).toContain('well');
     },
   );
 

@@ -33,7 +33,7 @@ export interface PlanFacts {
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: MovesView | undefined;
-  returns: ReturnNow[];
+  returns: readonly ReturnNow[];
   /** Periodic checks: the nodes whose begins now, and those under way that are called off. */
   checks: { begin: string[]; off: JobRecord[] };
   /** That have not ended. */

@@ -45,7 +45,7 @@ export const FLOORS: Record<string, number> = {
   keys: 82,
   lease: 42,
   recover: 122,
-  return: 99,
+  return: 100,
   secrets: 49,
   services: 20,
   store: 44,

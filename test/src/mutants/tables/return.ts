@@ -540,7 +540,7 @@ export const returns: readonly Mutant[] = [
     name: 'a rack that comes back is checked all at once',
     file: 'apps/inventory/src/plan/returns/returns.ts',
     symbol: 'returns',
-    operation: { replace: 'RETURNS_AT_ONCE - running(fleet)', with: 'RETURNS_AT_ONCE' },
+    operation: { replace: 'RETURNS_AT_ONCE - begun.made.length', with: 'RETURNS_AT_ONCE' },
     specs: PLANNED,
   },
   {
@@ -558,10 +558,20 @@ export const returns: readonly Mutant[] = [
     specs: PLANNED,
   },
   {
-    name: 'a silent node has to name nothing anew for as long as before',
+    name: 'one return about which a decision throws keeps all nodes out of service',
     file: 'apps/inventory/src/plan/returns/returns.ts',
     symbol: 'returns',
-    operation: { row: 'unknown: all.filter((n) => says(n) !== n.bootId).map((n) => emptyOf(n, n.bootId))' },
+    operation: {
+      replace: 'eachMade(due(fleet), aboutIt, (n) => [{ n, step: returnStep(n, returnView(n, fleet, ages)) }])',
+      with: '({ made: due(fleet).made.map((n) => ({ n, step: returnStep(n, returnView(n, fleet, ages)) })), failed: [] })',
+    },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
+    name: 'a silent node has to name nothing anew for as long as before',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'conditionsOf',
+    operation: { replace: '[emptyOf(n, n.bootId)]', with: '[]' },
     specs: PLANNED,
   },
   {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSettledJob, type IncidentRecord, type NodeRecord } from '#contracts';
+import { isSettledJob, type IncidentRecord, type JobRecord, type NodeRecord } from '#contracts';
 import {
   isUnseenReturn,
   returnStep,
@@ -8,11 +8,13 @@ import {
   type WorkThere,
 } from '#domain/return/return-table.js';
 import { unanswered } from '#domain/return/return.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { allIntents, eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { ChangeNode, Intent, SubmitJobs, WantedJob } from '../intent.js';
 import { failedTries } from './return-retries.js';
 import { workThere } from './work-there.js';
@@ -46,54 +48,77 @@ export interface ReturnNow {
 export const returns: Concern<ReturnCondition> = {
   // Each round anew, since its gate was shut by this return: what was not seen in between is as young as can be.
   conditions: (fleet, ages) => {
-    const all = due(fleet);
-    const says = (n: NodeRecord): string | undefined => fleet.reports.get(n.name)?.bootId;
-    return {
-      holds: [
-        ...all.filter((n) => fleet.reports.get(n.name)?.workloads?.length === 0).map((n) => emptyOf(n, says(n))),
-        ...all.filter((n) => isSetUpBlindly(n, fleet, ages)).map(unknownOf),
-        ...all.filter((n) => failedTries(n.pendingReturn).tries > 0).map(triedOf),
-      ],
-      // Silence, and what is said of another boot, is no word about this one.
-      unknown: all.filter((n) => says(n) !== n.bootId).map((n) => emptyOf(n, n.bootId)),
-    };
+    const { made, failed } = eachMade(due(fleet), aboutIt, (n) => [conditionsOf(n, fleet, ages)]);
+    return { holds: made.flatMap((c) => c.holds), unknown: made.flatMap((c) => c.unknown), failed };
   },
   plan: (fleet, ages) => {
-    const steps = due(fleet).map((n) => ({ n, step: returnStep(n, returnView(n, fleet, ages)) }));
+    const { made: steps, failed } = eachMade(due(fleet), aboutIt, (n) => [
+      { n, step: returnStep(n, returnView(n, fleet, ages)) },
+    ]);
+    const begun = running(fleet);
     const wanted = steps.flatMap(({ n, step }): WantedJob[] =>
       step.do === 'check' || step.do === 'resetup' ? [jobFor(n, step.do, ages)] : [],
     );
     return [
-      ...unseen(fleet, ages).map(begin),
+      ...failed,
+      ...begun.failed,
+      ...allIntents(unseen(fleet, ages)),
       ...steps.flatMap(({ n, step }): Intent[] => (step.do === 'hold' || step.do === 'lift' ? [write(n, step)] : [])),
-      ...submit(wanted, RETURNS_AT_ONCE - running(fleet)),
+      ...submit(wanted, RETURNS_AT_ONCE - begun.made.length),
     ];
   },
 };
 
-export const returnsNow = (fleet: Fleet): ReturnNow[] =>
-  due(fleet).map((node) => {
+export const returnsNow = (fleet: Fleet): readonly ReturnNow[] =>
+  eachMade(due(fleet), aboutIt, (node): ReturnNow[] => {
     const incident = incidentOf(node, fleet);
-    return {
-      node,
-      quarantine: incident && fleet.quarantine.reasonOf(incident),
-      quarantineLeftMs: incident === undefined ? 0 : fleet.quarantine.leftMs(incident),
-    };
-  });
+    return [
+      {
+        node,
+        quarantine: incident && fleet.quarantine.reasonOf(incident),
+        quarantineLeftMs: incident === undefined ? 0 : fleet.quarantine.leftMs(incident),
+      },
+    ];
+  }).made;
+
+const aboutIt = ({ name: node }: NodeRecord): About => ({ node });
 
 /** The longest that is back first. */
-const due = perFleet(({ nodes }: Fleet): NodeRecord[] =>
-  nodes.list
-    .map((e) => e.value)
-    .filter((n) => n.pendingReturn !== undefined)
-    .sort((a, b) => (a.pendingReturn?.at ?? 0) - (b.pendingReturn?.at ?? 0)),
-);
+const due = perFleet(({ nodes }: Fleet): Decided<NodeRecord> => {
+  const { made, failed } = eachRecord(
+    nodes.list,
+    ({ key: node }) => ({ node }),
+    ({ value: n }) => (n.pendingReturn === undefined ? [] : [{ n, at: n.pendingReturn.at }]),
+  );
+  return { made: made.toSorted((a, b) => a.at - b.at).map(({ n }) => n), failed };
+});
 
-const unseen = (fleet: Fleet, ages: Ages<ReturnCondition>): NodeRecord[] =>
-  fleet.nodes.list
-    .map((e) => e.value)
-    .filter((n) => n.maintenance !== undefined && n.pendingReturn === undefined)
-    .filter((n) => isUnseenReturn(n, returnView(n, fleet, ages)));
+const unseen = (fleet: Fleet, ages: Ages<ReturnCondition>): Decided<ChangeNode> =>
+  eachRecord(
+    fleet.nodes.list,
+    ({ key: node }) => ({ node }),
+    ({ value: n }) =>
+      n.maintenance !== undefined && n.pendingReturn === undefined && isUnseenReturn(n, returnView(n, fleet, ages))
+        ? [begin(n)]
+        : [],
+  );
+
+function conditionsOf(
+  n: NodeRecord,
+  fleet: Fleet,
+  ages: Ages<ReturnCondition>,
+): { holds: ReturnCondition[]; unknown: ReturnCondition[] } {
+  const report = fleet.reports.get(n.name);
+  return {
+    holds: [
+      ...(report?.workloads?.length === 0 ? [emptyOf(n, report.bootId)] : []),
+      ...(isSetUpBlindly(n, fleet, ages) ? [unknownOf(n)] : []),
+      ...(failedTries(n.pendingReturn).tries > 0 ? [triedOf(n)] : []),
+    ],
+    // Silence, and what is said of another boot, is no word about this one.
+    unknown: report?.bootId === n.bootId ? [] : [emptyOf(n, n.bootId)],
+  };
+}
 
 const of = (n: NodeRecord): `${string}/${number}` => `${n.name}/${n.pendingReturn?.at ?? 0}`;
 const emptyOf = (n: NodeRecord, boot: string | undefined): ReturnCondition => `${of(n)}/empty/${boot ?? ''}`;
@@ -142,8 +167,13 @@ function workOn(n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): WorkT
 const isSetUpBlindly = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>): boolean =>
   n.pendingReturn?.next === 'resetup' && workOn(n, fleet, ages).kind === 'unknown';
 
-const running = ({ jobs }: Fleet): number =>
-  jobs.list.filter((e) => e.value.cause === RETURN && !isSettledJob(e.value)).length;
+/** Its jobs that have not ended; one of which that cannot be said keeps no other waiting. */
+const running = ({ jobs }: Fleet): Decided<JobRecord> =>
+  eachRecord(
+    jobs.list,
+    ({ key: job }) => ({ job }),
+    ({ value: job }) => (job.cause === RETURN && !isSettledJob(job) ? [job] : []),
+  );
 
 const begin = ({ name }: NodeRecord): ChangeNode => ({
   ...{ do: 'change-node', key: name, about: { node: name } },
