@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cordon, NodeRecord, VerdictKind } from '#contracts';
+import type { Cordon, IncidentRecord, NodeRecord, VerdictKind } from '#contracts';
 import type { Concern } from '../plan/concern.js';
 import { checkAlarms } from '../plan/alarms/check-alarms.js';
 import { incidents } from '../plan/incidents/incidents.js';
@@ -8,9 +8,14 @@ import { jobSettlement } from '../plan/jobs/settlement.js';
 import { absences } from '../plan/nodes/absences.js';
 import { cordonEnd } from '../plan/nodes/cordon-end.js';
 import { powerOrders } from '../plan/power/power-orders.js';
+import { silent } from '../plan/recovery/proof-facts.js';
 import { recovery } from '../plan/recovery/recovery.js';
 import { startGates } from '../plan/alarms/start-gates.js';
 import { returns } from '../plan/returns/returns.js';
+import { moves } from '../plan/workloads/moves.js';
+import { startCheck } from '../plan/workloads/start-check.js';
+import { startSteps } from '../plan/workloads/start-steps.js';
+import { starts } from '../plan/workloads/starts.js';
 import { stops } from '../plan/workloads/stops.js';
 import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from '../testing/investigation.js';
@@ -28,6 +33,10 @@ const ended = { kind: 'check' as const, status: 'Complete' as const, nodes: [], 
 const back: Partial<NodeRecord> = {
   ...{ status: 'Allocated', state: 'Discovered', enrolled: false },
   pendingReturn: { reason: 'disappeared', at: 1 },
+};
+const drained: Partial<NodeRecord> = {
+  enrolled: false,
+  cordon: { by: 'ann', reason: 'disk', at: 0, drain: true },
 };
 const down = (verdict: VerdictKind = 'DOWN') => ({ ...aVerdict('n'), verdict });
 
@@ -130,10 +139,100 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
       jobs.set('odd', odd({ ...ended, id: 'odd' } as never, 'cause' as never));
     },
   },
+  starts: {
+    ...{ concern: starts, kind: 'workload' },
+    put: ({ workloads }) => {
+      workloads.set('odd', odd(aWorkload('odd'), 'desired'));
+      workloads.set('well', aWorkload('well'));
+    },
+  },
+  'starts that are placed': {
+    ...{ concern: starts, kind: 'workload' },
+    put: (store) => {
+      store.nodes.set('n-1', aNode('n-1'));
+      store.workloads.set('odd', odd(aWorkload('odd'), 'priority'));
+      store.workloads.set('well', aWorkload('well'));
+    },
+  },
+  'starts that are owed': {
+    ...{ concern: starts, kind: 'workload' },
+    put: (store) => {
+      store.nodes.set('n-1', aNode('n-1'));
+      const owed = { assignment: at, start: { cause: 'put', attempt: 1, job: 'j' } };
+      store.workloads.set('odd', odd(aWorkload('odd', owed), 'held'));
+      store.workloads.set('well', aWorkload('well', owed));
+    },
+  },
+  'starts beside nodes': {
+    ...{ concern: starts, kind: 'node' },
+    put: (store) => {
+      store.nodes.set('odd', odd(aNode('odd'), 'vars'));
+      store.workloads.set('well', aWorkload('well'));
+    },
+  },
+  'starts beside nodes that have to answer': {
+    ...{ concern: starts, kind: 'node' },
+    put: (store) => {
+      store.nodes.set('odd', odd(aNode('odd'), 'confirmedOff'));
+      store.workloads.set('well', aWorkload('well', { start: { cause: 'put', attempt: 1 }, assignment: at }));
+    },
+  },
+  'starts beside incidents': {
+    ...{ concern: starts, kind: 'node' },
+    put: (store) => {
+      store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovering' }), 'recovery'));
+      store.workloads.set('well', aWorkload('well'));
+    },
+  },
+  moves: {
+    ...{ concern: moves, kind: 'workload' },
+    put: (store) => {
+      store.nodes.set('well', aNode('well', drained));
+      store.workloads.set('odd', odd(aWorkload('odd'), 'move'));
+    },
+  },
+  'moves away from nodes': {
+    ...{ concern: moves, kind: 'node' },
+    put: ({ nodes }) => {
+      nodes.set('odd', odd(aNode('odd', drained), 'cordon'));
+      nodes.set('well', aNode('well', drained));
+    },
+  },
+  'moves for jobs': {
+    ...{ concern: moves, kind: 'job' },
+    put: ({ nodes, jobs }) => {
+      nodes.set('well', aNode('well', drained));
+      jobs.set('odd', odd({ ...ended, id: 'odd' } as never, 'status' as never));
+    },
+  },
   recovery: {
     ...{ concern: recovery, kind: 'node' },
     put: (store) => {
       store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovering' }), 'recovery'));
+      store.incidents.set('well', anIncident('well', { phase: 'recovered' }));
+    },
+  },
+  'what is told of proofs of off': {
+    ...{ concern: recovery, kind: 'node' },
+    put: (store) => {
+      store.incidents.set('odd', odd(anIncident('odd', { phase: 'fenced' }), 'collateral'));
+      store.incidents.set('well', anIncident('well', { phase: 'recovered' }));
+    },
+  },
+  'proofs of off beside nodes': {
+    ...{ concern: recovery, kind: 'node' },
+    put: (store) => {
+      store.detector.sees = true;
+      store.nodes.set('odd', odd(aNode('odd'), 'confirmedOff'));
+      store.nodes.set('well', aNode('well'));
+      const proof = { kind: 'manual' as const, at: 1, by: 'ann' };
+      store.incidents.set('well', anIncident('well', { phase: 'fenced', proof }));
+    },
+  },
+  'whether a proof of off is contradicted': {
+    ...{ concern: recovery, kind: 'node' },
+    put: (store) => {
+      store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovering' }), 'proof'));
       store.incidents.set('well', anIncident('well', { phase: 'recovered' }));
     },
   },
@@ -160,7 +259,7 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
 
 /** One look, in which every condition has held for long. */
 function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]; inquired: string[] } {
-  const fleet = fleetOf(store);
+  const fleet = fleetOf(store, { term: 9 });
   const ages = { of: () => ageMs(3_600_000) };
   const since = { ages, inquiredMs: () => undefined };
   concern.suspects?.(fleet, since);
@@ -175,6 +274,7 @@ function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]
 function keysOf(i: Intent): string[] {
   if (i.do === 'raise-alarm') return [i.alarm.subject];
   if (i.do === 'submit-jobs') return i.wanted.map((w) => w.node);
+  if (i.do === 'node-first') return [i.node.key];
   return 'key' in i ? [i.key] : [];
 }
 
@@ -207,6 +307,55 @@ describe('a record about which a decision throws', () => {
     const up = { code: 'drift', subject: 'odd', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
     store.alarms.set('drift.odd', up as never);
     expect(look(checkAlarms, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+  });
+
+  it('keeps all alarms about drains that are up, where it is a workload', () => {
+    const store = new MemoryStore();
+    rows['moves']?.put(store);
+    const up = { code: 'drift', subject: 'n-1', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
+    store.alarms.set('drain-stuck.n-1', { ...up, code: 'drain-stuck' } as never);
+    expect(look(moves, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+  });
+
+  it('keeps its own alarms, where it is a workload that is not started', () => {
+    const store = new MemoryStore();
+    store.detector.sees = true;
+    rows['starts']?.put(store);
+    const up = { code: 'workload-held', severity: 'critical', message: 'was', since: 1, count: 1 } as const;
+    for (const subject of ['odd', 'gone']) store.alarms.set(`workload-held.${subject}`, { ...up, subject } as never);
+    const cleared = look(starts, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i.subject] : []));
+    expect(cleared).toEqual(['gone']);
+  });
+
+  it('keeps what was taken from it where it is: nobody can say that its node is silent', () => {
+    const store = new MemoryStore();
+    const recovery: IncidentRecord['recovery'] = [{ workload: 'db', from: 'odd', state: 'waiting' }];
+    store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovering', recovery }), 'proof'));
+    store.workloads.set('db', aWorkload('db'));
+    expect(startSteps(fleetOf(store), { of: () => ageMs(3_600_000) }).made).toMatchObject([{ code: 'BARRED' }]);
+  });
+
+  it('goes no further, where it is an incident: nobody can say that its node is silent', () => {
+    const store = new MemoryStore();
+    store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovered' }), 'proof'));
+    expect(new Set(look(recovery, store).intents.map((i) => i.do))).toEqual(new Set(['fail-record']));
+  });
+
+  it('has to say what it runs, where it is a node, before anything starts', () => {
+    const store = new MemoryStore();
+    store.nodes.set('odd', odd(aNode('odd'), 'confirmedOff'));
+    expect(startCheck(fleetOf(store), 'db', 'n-1')).toEqual({ kind: 'unknown', nodes: ['odd'] });
+  });
+
+  it.each([
+    [5_000, 'odd'],
+    [1_000, undefined],
+  ])('counts as silent, where it is a node that spoke last %d ms ago: %s', (agoMs, node) => {
+    const store = new MemoryStore();
+    store.nodes.set('odd', odd(aNode('odd'), 'confirmedOff'));
+    store.reports.hear(aReport('odd'), store.clock.now);
+    store.clock.now += agoMs;
+    expect(silent(fleetOf(store)).made[0]?.node).toBe(node);
   });
 
   it('is no excuse for what is about no record: that fails the task', async () => {

@@ -28,7 +28,7 @@ export interface PlanFacts {
   dead: { workload: string; from: string; place: Placement }[];
   power: PowerPreview[];
   storms: StormView[];
-  workloads: StartStep[];
+  workloads: readonly StartStep[];
   stops: StopView[];
   absences: AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */

@@ -108,12 +108,12 @@ export class PlanService {
       fencing: store.clusterSettings.fencing,
       incidents: dead,
       dead: doomed.flatMap((w) => {
-        const place = places.get(w.name);
+        const place = places.made.get(w.name);
         return place === undefined ? [] : [{ workload: w.name, from: w.assignment?.node ?? '', place }];
       }),
       power: this.power(),
       storms: this.gates.storms(),
-      workloads: this.shown(starts, (fleet, ages) => startSteps(fleet, ages)),
+      workloads: this.shown(starts, (fleet, ages) => startSteps(fleet, ages).made),
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
       moves: this.shown(moves, movesView),

@@ -28,6 +28,36 @@ export function eachRecord<R, T>(
   return { made, failed };
 }
 
+/**
+ * Decides on all of them together; where that throws, on those alone about which the same decision does not throw by
+ * itself. The decision is pure: it may be asked about each.
+ * @throws MusterError what it throws about those as well
+ */
+export function decideTogether<R, T>(
+  records: readonly R[],
+  about: (record: R) => About,
+  decide: (all: readonly R[]) => T,
+): { readonly made: T; readonly failed: readonly FailRecord[] } {
+  try {
+    return { made: decide(records), failed: [] };
+  } catch {
+    const { made: sound, failed } = eachRecord(records, about, (r) => {
+      decide([r]);
+      return [r];
+    });
+    return { made: decide(sound), failed };
+  }
+}
+
+/** Of an entry of the nodes, or of their incidents. */
+export const aboutNode = ({ key: node }: Keyed): About => ({ node });
+export const aboutWorkload = ({ key: workload }: Keyed): About => ({ workload });
+export const aboutJob = ({ key: job }: Keyed): About => ({ job });
+
+interface Keyed {
+  readonly key: string;
+}
+
 /** The same of what was made before, with those that failed then. */
 export function eachMade<R, T>(
   was: Decided<R>,

@@ -12,7 +12,13 @@ export interface AnswerFacts {
 }
 
 /** Nodes that must say what they run before a workload is started on one of them. */
-export function whoMustAnswer(f: AnswerFacts): string[] {
+export function whoMustAnswer({ nodes, ...f }: AnswerFacts): string[] {
+  const isAsked = whetherMustAnswer(f);
+  return nodes.filter((n) => isAsked(n)).map((n) => n.name);
+}
+
+/** The same of each node: what they share is computed once. */
+export function whetherMustAnswer(f: Omit<AnswerFacts, 'nodes'>): (n: NodeRecord) => boolean {
   let busy: Set<string | undefined> | undefined;
   const hasWork = (node: string): boolean => {
     busy ??= new Set(f.workloads().map((w) => w.assignment?.node));
@@ -25,9 +31,7 @@ export function whoMustAnswer(f: AnswerFacts): string[] {
       (incident !== undefined && isOpenIncident(incident) && incident.unreadable === undefined)
     );
   };
-  return f.nodes
-    .filter((n) => mustAnswer(n, isBeingFenced(n), f.speaks(n.name), () => hasWork(n.name)))
-    .map((n) => n.name);
+  return (n) => mustAnswer(n, isBeingFenced(n), f.speaks(n.name), () => hasWork(n.name));
 }
 
 /**

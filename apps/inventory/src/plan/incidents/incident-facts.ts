@@ -1,12 +1,11 @@
 import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
-import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
-import { eachRecord, type Decided } from '../each-record.js';
+import { aboutNode, eachRecord, type Decided } from '../each-record.js';
 
 /** An unchanged incident is examined again after this, ms. */
 export const AGAIN_MS = 500;
@@ -41,9 +40,6 @@ export const eachIncident = <T>(
   { incidents }: Pick<Fleet, 'incidents'>,
   decide: (i: IncidentRecord) => readonly T[],
 ): Decided<T> => eachRecord(incidents.list, aboutNode, ({ value }) => decide(value));
-
-/** Of a node or its incident. */
-const aboutNode = ({ key: node }: { readonly key: string }): About => ({ node });
 
 /** They have stayed DEGRADED for so long that policy treats them as DOWN. */
 export const degradedToDeath = ({ nodes, degradedSteps }: Fleet): NodeRecord[] =>

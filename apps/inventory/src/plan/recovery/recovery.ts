@@ -2,19 +2,20 @@ import type { IncidentRecord } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeld, type CollateralStep } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
-import { intentsOfEach } from '../each-record.js';
+import { aboutNode, allIntents, eachMade, eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { ChangeIncident, Intent } from '../intent.js';
 import { contradicted, proven, provenCondition, type ProvenCondition } from '../power/contradicted.js';
 import { barred } from '../workloads/barred.js';
 import { withoutRoom } from '../workloads/room.js';
 import { mayHaveHit, stillSpeaks } from './proof-alarms.js';
-import { collateralStep, drillStep } from './proof-facts.js';
+import { collateralStep, drillStep, silent } from './proof-facts.js';
 import { proofStep } from './proof-step.js';
 import { uncountedPowerOn, whyOver } from './recovery-end.js';
 import {
@@ -47,47 +48,66 @@ export interface RecoveryView {
  * and wants the node powered on. Placing and starting is the workloads' own concern.
  */
 export const recovery: Concern<RecoveryCondition> = {
-  conditions: (fleet, ages) => ({
-    holds: [...proven(fleet), ...contradicted(fleet, ages).map(contradictedCondition)],
-  }),
+  conditions: (fleet, ages) => {
+    const known = proven(fleet);
+    const spoken = contradicted(fleet, ages);
+    return {
+      holds: [...known.made, ...spoken.made.map(contradictedCondition)],
+      failed: [...known.failed, ...spoken.failed],
+    };
+  },
   plan: (fleet, ages) => {
     const spoken = contradicted(fleet, ages);
-    const voids = fleet.incidents.list.flatMap((e) => (isVoid(e.value) ? [e.value] : []));
-    const isContradicted = new Set(spoken.map((i) => i.id));
+    const isContradicted = new Set(spoken.made.map((i) => i.id));
+    // Of which nobody can say whether its node speaks: nothing is taken from it.
+    const isUnclear = new Set(spoken.failed.map((f) => f.about['node']));
     let roomless: ReadonlySet<string> | undefined;
     const hasNoRoom = (workload: string): boolean =>
       (roomless ??= withoutRoom(fleet, barred(fleet, ages))).has(workload);
-    return [
-      ...alarmIntents(fleet, ['collateral'], afterOff(fleet).filter(isHeld).map(mayHaveHit)),
-      ...alarmIntents(fleet, ['conflict-power'], [...spoken, ...voids].map(stillSpeaks)),
-      ...intentsOfEach(
-        afterOff(fleet),
-        ({ node }) => ({ node }),
-        (i): Intent[] => {
-          if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];
-          if (i.phase === 'recovered') return finish(i, fleet);
-          if (isContradicted.has(i.id)) return [];
-          return i.phase === 'fenced' ? onProof(i, fleet, ages) : goOn(i, fleet, hasNoRoom);
-        },
-      ),
-    ];
+    const next = eachMade(afterOff(fleet), aboutIt, (i): Intent[] => {
+      if (isUnclear.has(i.node)) return [];
+      if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];
+      if (i.phase === 'recovered') return finish(i, fleet);
+      if (isContradicted.has(i.id)) return [];
+      return i.phase === 'fenced' ? onProof(i, fleet, ages) : goOn(i, fleet, hasNoRoom);
+    });
+    const isProof = afterOff(fleet).made.some((i) => i.phase === 'fenced');
+    return [...(isProof ? silent(fleet).failed : []), ...proofAlarms(fleet, spoken), ...allIntents(next)];
   },
 };
 
-/** How far each is, by the ages of who recovers them. */
-export function recoveryViews(fleet: Fleet, ages: Ages<RecoveryCondition>): RecoveryView[] {
-  const isContradicted = new Set(contradicted(fleet, ages).map((i) => i.id));
-  return afterOff(fleet).map((incident) => ({
-    incident,
-    ...(incident.phase === 'fenced' && {
-      collateral: collateralStep(incident, fleet, ages.of(provenCondition(incident))),
-    }),
-    isContradicted: isContradicted.has(incident.id),
-  }));
+/** What somebody is told of proofs of off. */
+function proofAlarms(fleet: Fleet, spoken: Decided<IncidentRecord>): Intent[] {
+  const hit = eachMade(afterOff(fleet), aboutIt, (i) => (isHeld(i) ? [mayHaveHit(i)] : []));
+  const voids = eachRecord(fleet.incidents.list, aboutNode, ({ value: i }) => (isVoid(i) ? [i] : []));
+  const both = { made: [...spoken.made, ...voids.made], failed: [...spoken.failed, ...voids.failed] };
+  const speaks = eachMade(both, aboutIt, (i) => [stillSpeaks(i)]);
+  return [
+    ...hit.failed,
+    ...speaks.failed,
+    ...alarmIntents(fleet, ['collateral'], hit.made, isDecided(hit.failed)),
+    ...alarmIntents(fleet, ['conflict-power'], speaks.made, isDecided(speaks.failed)),
+  ];
 }
 
-const afterOff = perFleet(({ incidents }: Fleet): IncidentRecord[] =>
-  incidents.list.map((e) => e.value).filter(isAfterOff),
+const aboutIt = ({ node }: IncidentRecord): About => ({ node });
+
+/** How far each is, by the ages of who recovers them. */
+export function recoveryViews(fleet: Fleet, ages: Ages<RecoveryCondition>): readonly RecoveryView[] {
+  const isContradicted = new Set(contradicted(fleet, ages).made.map((i) => i.id));
+  return eachMade(afterOff(fleet), aboutIt, (incident): RecoveryView[] => [
+    {
+      incident,
+      ...(incident.phase === 'fenced' && {
+        collateral: collateralStep(incident, fleet, ages.of(provenCondition(incident))),
+      }),
+      isContradicted: isContradicted.has(incident.id),
+    },
+  ]).made;
+}
+
+const afterOff = perFleet(({ incidents }: Fleet): Decided<IncidentRecord> =>
+  eachRecord(incidents.list, aboutNode, ({ value: i }) => (isAfterOff(i) ? [i] : [])),
 );
 
 const contradictedCondition = ({ id }: IncidentRecord): RecoveryCondition => `contradicted/${id}`;

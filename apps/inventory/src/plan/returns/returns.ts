@@ -14,7 +14,7 @@ import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import { allIntents, eachMade, eachRecord, type Decided } from '../each-record.js';
+import { aboutJob, aboutNode, allIntents, eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { ChangeNode, Intent, SubmitJobs, WantedJob } from '../intent.js';
 import { failedTries } from './return-retries.js';
 import { workThere } from './work-there.js';
@@ -85,22 +85,17 @@ const aboutIt = ({ name: node }: NodeRecord): About => ({ node });
 
 /** The longest that is back first. */
 const due = perFleet(({ nodes }: Fleet): Decided<NodeRecord> => {
-  const { made, failed } = eachRecord(
-    nodes.list,
-    ({ key: node }) => ({ node }),
-    ({ value: n }) => (n.pendingReturn === undefined ? [] : [{ n, at: n.pendingReturn.at }]),
+  const { made, failed } = eachRecord(nodes.list, aboutNode, ({ value: n }) =>
+    n.pendingReturn === undefined ? [] : [{ n, at: n.pendingReturn.at }],
   );
   return { made: made.toSorted((a, b) => a.at - b.at).map(({ n }) => n), failed };
 });
 
 const unseen = (fleet: Fleet, ages: Ages<ReturnCondition>): Decided<ChangeNode> =>
-  eachRecord(
-    fleet.nodes.list,
-    ({ key: node }) => ({ node }),
-    ({ value: n }) =>
-      n.maintenance !== undefined && n.pendingReturn === undefined && isUnseenReturn(n, returnView(n, fleet, ages))
-        ? [begin(n)]
-        : [],
+  eachRecord(fleet.nodes.list, aboutNode, ({ value: n }) =>
+    n.maintenance !== undefined && n.pendingReturn === undefined && isUnseenReturn(n, returnView(n, fleet, ages))
+      ? [begin(n)]
+      : [],
   );
 
 function conditionsOf(
@@ -169,11 +164,7 @@ const isSetUpBlindly = (n: NodeRecord, fleet: Fleet, ages: Ages<ReturnCondition>
 
 /** Its jobs that have not ended; one of which that cannot be said keeps no other waiting. */
 const running = ({ jobs }: Fleet): Decided<JobRecord> =>
-  eachRecord(
-    jobs.list,
-    ({ key: job }) => ({ job }),
-    ({ value: job }) => (job.cause === RETURN && !isSettledJob(job) ? [job] : []),
-  );
+  eachRecord(jobs.list, aboutJob, ({ value: job }) => (job.cause === RETURN && !isSettledJob(job) ? [job] : []));
 
 const begin = ({ name }: NodeRecord): ChangeNode => ({
   ...{ do: 'change-node', key: name, about: { node: name } },

@@ -3,6 +3,8 @@ import type { WorkloadEvent } from '#domain/workload/changes.js';
 import { provesStart } from '#domain/workload/owed-start.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutWorkload, eachRecord } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 
 /** What the report of its node says of a workload, and its record does not yet. */
 export interface StartNews {
@@ -19,6 +21,8 @@ export interface AwaitedStarts {
   moving: readonly WorkloadRecord[];
   /** Whose stop has failed. */
   unstopped: readonly WorkloadRecord[];
+  /** Of which that cannot be said. */
+  failed: readonly FailRecord[];
 }
 
 export const awaitedStarts = perFleet((fleet: Fleet): AwaitedStarts => {
@@ -26,16 +30,20 @@ export const awaitedStarts = perFleet((fleet: Fleet): AwaitedStarts => {
   const news: StartNews[] = [];
   const moving: WorkloadRecord[] = [];
   const unstopped: WorkloadRecord[] = [];
-  for (const { value: w } of fleet.workloads.list) {
-    if (w.move !== undefined) moving.push(w);
-    if (w.stop !== undefined && w.stop.attempt > 0) unstopped.push(w);
+  const { failed } = eachRecord(fleet.workloads.list, aboutWorkload, ({ value: w }) => {
     // One that is being stopped so that it can move is the stops' until it has left.
-    if (w.desired !== 'running' || w.stop !== undefined) continue;
-    if (w.assignment === undefined || w.start !== undefined) awaited.push(w);
-    const event = newsOf(w, fleet);
+    const isOurs = w.desired === 'running' && w.stop === undefined;
+    const event = isOurs ? newsOf(w, fleet) : undefined;
+    const isAwaited = isOurs && (w.assignment === undefined || w.start !== undefined);
+    const isUnstopped = w.stop !== undefined && w.stop.attempt > 0;
+    // Only now: one about which anything of this throws is in none of them.
+    if (w.move !== undefined) moving.push(w);
+    if (isUnstopped) unstopped.push(w);
+    if (isAwaited) awaited.push(w);
     if (event !== undefined) news.push({ workload: w, event });
-  }
-  return { awaited, news, moving, unstopped };
+    return [];
+  });
+  return { awaited, news, moving, unstopped, failed };
 });
 
 /** By the node's own report: seen running there, or lost with a boot. */

@@ -3,6 +3,7 @@ import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutWorkload, decideTogether } from '../each-record.js';
 import type { DoubleCondition } from './start-conditions.js';
 
 /** A report may be on its way: one that is seen for no longer than this is not told of, ms. */
@@ -61,7 +62,7 @@ export function doubleAlarms(doubles: readonly Double[]): WantedAlarm[] {
 
 /** What holds as of now of {@link DoubleCondition}. */
 export const doubleConditions = (fleet: Fleet): DoubleCondition[] =>
-  doubles(fleet).flatMap((d) => (d.starting ? [isThere(d)] : [isThere(d), runsThere(d)]));
+  doubles(fleet).made.flatMap((d) => (d.starting ? [isThere(d)] : [isThere(d), runsThere(d)]));
 
 /** Those that are seen for long enough that no report or gate can be on its way, and the others. */
 export function doublesSeen(
@@ -71,14 +72,16 @@ export function doublesSeen(
   // One that crashes and is started again all the time is hardly ever seen to run.
   const isCertain = (d: Double): boolean =>
     ages.of(isThere(d)) > GATE_MS || (!d.starting && ages.of(runsThere(d)) > ON_THE_WAY_MS);
-  const all = doubles(fleet);
+  const { made: all } = doubles(fleet);
   return { certain: all.filter(isCertain), young: all.filter((d) => !isCertain(d)) };
 }
 
-const doubles = perFleet(({ workloads, reports }: Fleet): readonly Double[] =>
-  doublesOf(
-    workloads.list.map((e) => e.value),
-    [...reports.values()],
+export const doubles = perFleet(({ workloads, reports }: Fleet) =>
+  decideTogether(workloads.list, aboutWorkload, (some): readonly Double[] =>
+    doublesOf(
+      some.map((e) => e.value),
+      [...reports.values()],
+    ),
   ),
 );
 

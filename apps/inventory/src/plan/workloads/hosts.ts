@@ -3,27 +3,36 @@ import { capacityOf, isReserve, weights, type Host } from '#domain/workload/plac
 import { missingOf, offersOf } from '../../nodes/missing-drivers.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutNode, aboutWorkload, decideTogether, eachRecord, type Decided } from '../each-record.js';
 import { heldIn, reasonsIn } from '../service.js';
 
-/** The nodes as placement sees them, by name. */
-export const hosts = perFleet((fleet: Fleet): readonly Host[] => {
-  const used = weights(fleet.workloads.list.map((e) => e.value));
-  return fleet.nodes.list
-    .map(({ value: n }) => ({
+/** The nodes as placement sees them, by name. On one of which it cannot be said whether it serves nothing is placed. */
+export const hosts = perFleet((fleet: Fleet): Decided<Host> => {
+  const used = decideTogether(fleet.workloads.list, aboutWorkload, (all) => weights(all.map((e) => e.value)));
+  const { made, failed } = eachRecord(fleet.nodes.list, aboutNode, ({ value: n }): Host[] => [
+    {
       name: n.name,
       hostGroup: n.hostGroup,
       capacity: capacityOf(n.vars),
-      used: used.get(n.name) ?? 0,
+      used: used.made.get(n.name) ?? 0,
       reserve: isReserve(n.vars),
       out: whyOut(fleet, n.name) ?? whyMute(fleet, n.name),
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+  ]);
+  return { made: made.toSorted((a, b) => (a.name < b.name ? -1 : 1)), failed: [...used.failed, ...failed] };
+});
+
+/** Nodes of which a driver is offered by nobody. */
+export const undriven = perFleet(({ workers, nodes }: Fleet): Decided<string> => {
+  const offers = offersOf(workers ?? []);
+  return eachRecord(nodes.list, aboutNode, ({ key, value }) => (missingOf(value, offers).length === 0 ? [] : [key]));
 });
 
 /** A detector that sees is heard, and a live worker for each driver: nobody's word lacks but that of nodes. */
-export function allTell({ detector, workers, nodes }: Fleet): boolean {
-  const offers = offersOf(workers ?? []);
-  return detector.sighted && nodes.list.every((e) => missingOf(e.value, offers).length === 0);
+export function allTell(fleet: Fleet): boolean {
+  if (!fleet.detector.sighted) return false;
+  const { made, failed } = undriven(fleet);
+  return made.length === 0 && failed.length === 0;
 }
 
 /** Why nothing may be placed there; undefined: in service. */

@@ -9,7 +9,16 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
-import type { ChangeJob, ChangeNode, ChangeWorkload, Intent } from '../intent.js';
+import {
+  aboutJob,
+  aboutNode,
+  aboutWorkload,
+  allIntents,
+  decideTogether,
+  eachMade,
+  eachRecord,
+} from '../each-record.js';
+import type { ChangeJob, ChangeNode, ChangeWorkload, FailRecord, Intent } from '../intent.js';
 import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './decide-moves.js';
 import { diedBefore } from './died-before.js';
 import { hosts } from './hosts.js';
@@ -37,75 +46,100 @@ export interface MovesView {
  */
 export const moves: Concern<MoveCondition> = {
   isKnown: ({ live }) => live,
-  conditions: (fleet) => ({ holds: [...stuck(fleet).keys()].map(isStuck) }),
+  conditions: (fleet) => {
+    const { made, failed } = stuck(fleet);
+    return { holds: [...made.keys()].map(isStuck), failed };
+  },
   plan: (fleet, ages): Intent[] => {
     const { begin, release } = view(fleet).plan;
     return [
+      ...view(fleet).failed,
       ...begin.map((b) => beginMove(b, fleet)),
       ...release.map(releaseFrom),
-      ...undrained(fleet)
-        .filter((n) => hindersDrain(n, fleet) === undefined)
-        .map(noteDrained),
-      ...waiting(fleet)
-        .filter((job) => jobAfter(job, fleet) !== undefined)
-        .map(noteMoved),
-      ...alarmIntents(fleet, ['drain-stuck'], wanted(fleet, ages)),
+      ...allIntents(
+        eachMade(undrained(fleet), aboutNode, ({ value: n }) =>
+          hindersDrain(n, fleet) === undefined ? [noteDrained(n)] : [],
+        ),
+      ),
+      ...allIntents(
+        eachMade(waiting(fleet), aboutJob, ({ value: job }) =>
+          jobAfter(job, fleet) === undefined ? [] : [noteMoved(job)],
+        ),
+      ),
+      // A workload that could not be judged may stand in the way anywhere.
+      ...alarmIntents(fleet, ['drain-stuck'], wanted(fleet, ages), () => stuck(fleet).failed.length === 0),
     ];
   },
 };
 
 /** Undefined: a view has a gap, and nothing is begun. */
 export const movesView = (fleet: Fleet): MovesView | undefined =>
-  fleet.live ? { ...view(fleet), hindered: stuck(fleet) } : undefined;
+  fleet.live ? { ...view(fleet), hindered: stuck(fleet).made } : undefined;
 
-const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> => {
+const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: readonly FailRecord[] } => {
   const leaving = new Map<string, string>();
   for (const [node, step] of fleet.degradedSteps()) if (step === 'drain') leaving.set(node, 'degraded');
-  for (const n of draining(fleet)) leaving.set(n.name, 'drain');
-  for (const job of waiting(fleet)) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
-  const all = fleet.workloads.list.map((e) => e.value);
-  const isIdle = leaving.size === 0 && !all.some(isFailing);
-  const plan = decideMoves({
-    ...{ leaving, workloads: all, hosts: isIdle ? [] : hosts(fleet), now: fleet.wallMs },
-    reported: (node) => reported(fleet, node),
-    isInIncident: (node) => isInIncident(fleet, node),
-    unanswered: (workload) => {
-      const check = startCheck(fleet, workload, '');
-      return check.kind === 'unknown' ? check.nodes : [];
-    },
-  });
-  return { leaving, moving: all.filter((w) => w.move !== undefined), plan };
+  for (const { key } of draining(fleet).made) leaving.set(key, 'drain');
+  for (const { value: job } of waiting(fleet).made) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
+  const known = eachRecord(fleet.workloads.list, aboutWorkload, (e) => [
+    { ...e, isFailing: isFailing(e.value), isMoving: e.value.move !== undefined },
+  ]);
+  const isIdle = leaving.size === 0 && !known.made.some((e) => e.isFailing);
+  const room = isIdle ? { made: [], failed: [] } : hosts(fleet);
+  const { made: plan, failed } = decideTogether(known.made, aboutWorkload, (some) =>
+    decideMoves({
+      ...{ leaving, workloads: some.map((e) => e.value), hosts: room.made, now: fleet.wallMs },
+      reported: (node) => reported(fleet, node),
+      isInIncident: (node) => isInIncident(fleet, node),
+      unanswered: (workload) => {
+        const check = startCheck(fleet, workload, '');
+        return check.kind === 'unknown' ? check.nodes : [];
+      },
+    }),
+  );
+  return {
+    leaving,
+    moving: known.made.filter((e) => e.isMoving).map((e) => e.value),
+    plan,
+    failed: [...draining(fleet).failed, ...waiting(fleet).failed, ...known.failed, ...room.failed, ...failed],
+  };
 });
 
-const draining = perFleet(({ nodes }: Fleet): readonly NodeRecord[] =>
-  nodes.list.flatMap((e) => (e.value.cordon?.drain === true ? [e.value] : [])),
+const draining = perFleet(({ nodes }: Fleet) =>
+  eachRecord(nodes.list, aboutNode, (e) => (e.value.cordon?.drain === true ? [e] : [])),
 );
 
 /** Those of which it has not been noted that everything has left them. */
-const undrained = (fleet: Fleet): NodeRecord[] => draining(fleet).filter((n) => n.cordon?.drained === undefined);
+const undrained = (fleet: Fleet) =>
+  eachMade(draining(fleet), aboutNode, (e) => (e.value.cordon?.drained === undefined ? [e] : []));
 
-const waiting = perFleet(({ jobs }: Fleet): readonly JobRecord[] =>
-  jobs.list.flatMap((e) => (waitsForMoves(e.value) ? [e.value] : [])),
+const waiting = perFleet(({ jobs }: Fleet) =>
+  eachRecord(jobs.list, aboutJob, (e) => (waitsForMoves(e.value) ? [e] : [])),
 );
 
 /** Node → what stands in the way. What was found out about a node already says more than that it is not empty. */
-const stuck = perFleet((fleet: Fleet): ReadonlyMap<string, readonly string[]> => {
-  const { plan, moving } = view(fleet);
+const stuck = perFleet((fleet: Fleet): { made: ReadonlyMap<string, readonly string[]>; failed: FailRecord[] } => {
+  const { plan, moving, failed } = view(fleet);
   const found = new Map<string, readonly string[]>(plan.stuck);
-  const moves = new Set(moving.map((w) => w.move?.from));
+  const leaves = new Set(moving.map((w) => w.move?.from));
   const add = (node: string, why: string | undefined): void => {
-    if (why !== undefined && !found.has(node) && !moves.has(node)) found.set(node, [why]);
+    if (why !== undefined && !found.has(node) && !leaves.has(node)) found.set(node, [why]);
   };
-  for (const n of undrained(fleet)) add(n.name, hindersDrain(n, fleet));
-  for (const job of waiting(fleet))
-    if (on(job.nodes, fleet).length === 0) for (const node of job.nodes) add(node, notFree(node, fleet));
-  return found;
+  const undone = eachMade(undrained(fleet), aboutNode, ({ value: n }) => {
+    add(n.name, hindersDrain(n, fleet));
+    return [];
+  });
+  const held = eachMade(waiting(fleet), aboutJob, ({ value: { nodes } }) => {
+    if (on(nodes, fleet).length === 0) for (const node of nodes) add(node, notFree(node, fleet));
+    return [];
+  });
+  return { made: found, failed: [...failed, ...undone.failed, ...held.failed] };
 });
 
 const isStuck = (node: string): MoveCondition => `stuck/${node}`;
 
 const wanted = (fleet: Fleet, ages: Ages<MoveCondition>): WantedAlarm[] =>
-  [...stuck(fleet)]
+  [...stuck(fleet).made]
     .filter(([node]) => ages.of(isStuck(node)) >= ALARM_AFTER_MS)
     .map(([subject, why]) => ({
       ...{ code: 'drain-stuck', subject, severity: 'warning' },

@@ -3,13 +3,15 @@ import { leftOut } from '#domain/workload/failed-starts.js';
 import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutWorkload, decideTogether, eachRecord } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 import { hosts } from './hosts.js';
 import { startCheck } from './start-check.js';
 
 /** Where these would go, if all of them were placed now. */
-export function placesFor(fleet: Fleet, waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
+export function placesFor(fleet: Fleet, waiting: readonly WorkloadRecord[]): Places {
   // Most rounds: then no host is looked at.
-  if (waiting.length === 0) return new Map();
+  if (waiting.length === 0) return NO_PLACES;
   const known = placements(fleet);
   const key = waiting.map((w) => w.name).join('/');
   const places = known.get(key) ?? place(fleet, waiting);
@@ -17,12 +19,29 @@ export function placesFor(fleet: Fleet, waiting: readonly WorkloadRecord[]): Rea
   return places;
 }
 
-/** Of many workloads and nodes it takes long, and is asked for by who keeps the ages and by who plans. */
-const placements = perFleet(() => new Map<string, ReadonlyMap<string, Placement>>());
+/** By workload; and the workloads and nodes that could not be judged. */
+export interface Places {
+  readonly made: ReadonlyMap<string, Placement>;
+  readonly failed: readonly FailRecord[];
+}
 
-function place(fleet: Fleet, waiting: readonly WorkloadRecord[]): ReadonlyMap<string, Placement> {
-  const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, fleet.wallMs) }));
-  return new Map(placeWorkloads(toPlace, hosts(fleet)).map((p) => [p.workload, p]));
+const NO_PLACES: Places = { made: new Map(), failed: [] };
+
+/** Of many workloads and nodes it takes long, and is asked for by who keeps the ages and by who plans. */
+const placements = perFleet(() => new Map<string, Places>());
+
+function place(fleet: Fleet, waiting: readonly WorkloadRecord[]): Places {
+  const all = hosts(fleet);
+  const { made, failed } = decideTogether(
+    waiting,
+    ({ name: workload }) => ({ workload }),
+    (some) =>
+      placeWorkloads(
+        some.map((w) => ({ ...w, leftOut: leftOut(w, fleet.wallMs) })),
+        all.made,
+      ),
+  );
+  return { made: new Map(made.map((p) => [p.workload, p])), failed: [...all.failed, ...failed] };
 }
 
 /** One that shall run, and is assigned nowhere: it is placed, unless it is barred. */
@@ -34,7 +53,10 @@ export const isUnplaced = (w: WorkloadRecord): boolean =>
  * @param barred see {@link barred} of barred.ts: these are placed nowhere, whatever room there is
  */
 export function withoutRoom(fleet: Fleet, barred: ReadonlyMap<string, string>): ReadonlySet<string> {
-  const unplaced = fleet.workloads.list.map((e) => e.value).filter((w) => isUnplaced(w) && !barred.has(w.name));
-  const none = [...placesFor(fleet, unplaced).values()].filter((p) => p.to === undefined);
+  // What cannot be judged is told of by who starts it.
+  const unplaced = eachRecord(fleet.workloads.list, aboutWorkload, ({ value: w }) =>
+    isUnplaced(w) && !barred.has(w.name) ? [w] : [],
+  ).made;
+  const none = [...placesFor(fleet, unplaced).made.values()].filter((p) => p.to === undefined);
   return new Set(none.map((p) => p.workload).filter((name) => startCheck(fleet, name, '').kind !== 'elsewhere'));
 }

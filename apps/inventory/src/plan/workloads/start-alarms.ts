@@ -1,11 +1,13 @@
 import type { AlarmCode, WorkloadRecord } from '#contracts';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
+import { eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { Intent } from '../intent.js';
 import { awaitedStarts } from './awaited-starts.js';
-import { doubleAlarms, doublesSeen } from './doubles.js';
+import { doubleAlarms, doubles, doublesSeen } from './doubles.js';
 import { HeldAlarms } from './held-alarms.js';
 import type { DoubleCondition } from './start-conditions.js';
 import type { StartStep } from './start-steps.js';
@@ -15,37 +17,47 @@ const codes: readonly AlarmCode[] = ['no-room', 'workload-held', 'conflict-workl
 
 /**
  * What somebody is told of work that does not run as it should.
+ * @param steps those of which it was decided, and those of which it was not: their alarms stay as they are
  * @param settled all who live have been heard, or had time enough
  */
 export function startAlarms(
   fleet: Fleet,
-  steps: readonly StartStep[],
+  steps: Decided<StartStep>,
   ages: Ages<DoubleCondition>,
   settled: boolean,
 ): Intent[] {
-  const { awaited, unstopped } = awaitedStarts(fleet);
+  const { awaited, unstopped, failed: unclear } = awaitedStarts(fleet);
   const wanted = new HeldAlarms();
-  for (const step of steps) tell(step, wanted);
-  for (const w of awaited)
-    if ((w.start?.attempt ?? 0) > 0)
-      wanted.setCertain(
-        w.name,
-        held(w, `Its start on ${w.assignment?.node ?? '?'} failed ${w.start?.attempt} time(s). ${w.held ?? ''}`),
-      );
-  for (const w of unstopped) {
-    const text = `Its stop on ${w.assignment?.node ?? '?'} failed ${w.stop?.attempt} time(s). ${w.stop?.why ?? ''}`;
-    wanted.setCertain(w.name, { ...held(w, text), severity: 'warning' });
-  }
-  const doubles = doublesSeen(fleet, ages);
-  for (const { workload } of doubles.young) wanted.tooYoung(workload);
-  const all = [...wanted.wanted(settled), ...doubleAlarms(doubles.certain)];
-  return alarmIntents(fleet, codes, all, (a) => wanted.isOver(a, settled));
+  const told = [
+    eachRecord(steps.made, aboutStep, (step) => tell(step, wanted)),
+    eachRecord(awaited, aboutIt, (w) => {
+      const { name, assignment, start, held: why = '' } = w;
+      if (start === undefined || start.attempt === 0) return [];
+      const text = `Its start on ${assignment?.node ?? '?'} failed ${start.attempt} time(s). ${why}`;
+      wanted.setCertain(name, held(w, text));
+      return [];
+    }),
+    eachRecord(unstopped, aboutIt, (w) => {
+      const text = `Its stop on ${w.assignment?.node ?? '?'} failed ${w.stop?.attempt} time(s). ${w.stop?.why ?? ''}`;
+      wanted.setCertain(w.name, { ...held(w, text), severity: 'warning' });
+      return [];
+    }),
+  ].flatMap((t) => t.failed);
+  const seen = doublesSeen(fleet, ages);
+  for (const { workload } of seen.young) wanted.tooYoung(workload);
+  const all = [...wanted.wanted(settled), ...doubleAlarms(seen.certain)];
+  const isKnown = isDecided([...steps.failed, ...unclear, ...told, ...doubles(fleet).failed]);
+  return [...told, ...alarmIntents(fleet, codes, all, (a) => wanted.isOver(a, settled) && isKnown(a))];
 }
 
-function tell({ workload: w, do: does, code, why, held: told }: StartStep, wanted: HeldAlarms): void {
+const aboutIt = ({ name: workload }: WorkloadRecord): About => ({ workload });
+const aboutStep = ({ workload }: StartStep): About => aboutIt(workload);
+
+function tell({ workload: w, do: does, code, why, held: told }: StartStep, wanted: HeldAlarms): [] {
   if (code === 'BARRED') wanted.setCertain(w.name, held(w, why));
   else if (told === 'young') wanted.tooYoung(w.name);
   else if (told !== undefined) wanted.set(w.name, { ...held(w, told.text), ...(does === 'no-room' && { code: does }) });
+  return [];
 }
 
 const held = ({ name }: WorkloadRecord, message: string): WantedAlarm => ({

@@ -1,7 +1,8 @@
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
-import { mayFollowTo, whoMustAnswer } from '../../reports/who-must-answer.js';
+import { mayFollowTo, whetherMustAnswer } from '../../reports/who-must-answer.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutNode, eachRecord, type Decided } from '../each-record.js';
 
 /** Where it runs, by the word of every node, before it is started on that one. */
 export function startCheck(fleet: Fleet, workload: string, target: string): StartCheck {
@@ -10,7 +11,7 @@ export function startCheck(fleet: Fleet, workload: string, target: string): Star
   const check =
     known.get(key) ??
     checkStart({
-      ...{ workload, target, mustAnswer: mustAnswer(fleet), fresh: fresh(fleet) },
+      ...{ workload, target, mustAnswer: mustAnswer(fleet).made, fresh: fresh(fleet) },
       lastWord: fleet.lastWord,
     });
   known.set(key, check);
@@ -23,17 +24,19 @@ const fresh = perFleet(({ reports }: Fleet) => [...reports.values()]);
 
 /** Nodes that must say what they run, and do not, whatever they have said last. */
 export const silentNodes = (fleet: Fleet): string[] =>
-  mustAnswer(fleet).filter((node) => fleet.reports.get(node)?.workloads === undefined);
+  mustAnswer(fleet).made.filter((node) => fleet.reports.get(node)?.workloads === undefined);
 
 /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
 export const mayFollow = ({ nodes, incidents }: Fleet, seenOn: string): boolean =>
   mayFollowTo(nodes.get(seenOn)?.value, incidents.live);
 
-const mustAnswer = perFleet((fleet: Fleet): string[] =>
-  whoMustAnswer({
-    nodes: fleet.nodes.list.map((e) => e.value),
+/** One of which it cannot be said whether it must has to: it may run anything. */
+export const mustAnswer = perFleet((fleet: Fleet): Decided<string> => {
+  const isAsked = whetherMustAnswer({
     incident: (node) => fleet.incidents.get(node)?.value,
     speaks: (node) => fleet.reports.has(node),
     workloads: () => fleet.workloads.list.map((e) => e.value),
-  }),
-);
+  });
+  const { made, failed } = eachRecord(fleet.nodes.list, aboutNode, ({ key, value }) => (isAsked(value) ? [key] : []));
+  return { made: [...made, ...failed.flatMap((f) => f.about['node'] ?? [])], failed };
+});

@@ -1,5 +1,7 @@
 import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
+import type { About } from '../../conductor/task.js';
 import type { Fleet } from '../../snapshot/fleet.js';
+import { decideTogether, eachRecord, intentsOfEach } from '../each-record.js';
 import type { ChangeWorkload, ChangeWorkloads, CreateJob, Intent } from '../intent.js';
 import { awaitedStarts, type StartNews } from './awaited-starts.js';
 import { groupStarts, orderOutcome, recoverJob, type OrderOutcome, type StartGroup } from './recover-job.js';
@@ -11,18 +13,28 @@ import { assigning, type StartStep } from './start-steps.js';
  */
 export function startIntents(fleet: Fleet, steps: readonly StartStep[]): Intent[] {
   const { awaited, news } = awaitedStarts(fleet);
-  const changes = new Map(steps.map((s) => [s.workload.name, changesBy(s, fleet)]));
+  const changed = eachRecord(
+    steps,
+    (s) => ({ workload: s.workload.name }),
+    (s): [string, ChangeWorkload[]][] => [[s.workload.name, changesBy(s, fleet)]],
+  );
+  const changes = new Map(changed.made);
   const known = new Set(news.map((n) => n.workload.name));
   const isNoted = (w: WorkloadRecord): boolean => known.has(w.name);
   const due = steps.filter((s) => s.do === 'start' && !isNoted(s.workload)).map((s) => s.workload);
   const handed = awaited.filter((w) => w.start?.job !== undefined && !isNoted(w));
+  const groups = decideTogether(due, aboutIt, groupStarts);
   return [
+    ...changed.failed,
+    ...groups.failed,
     ...news.map((n) => noted(n, changes.get(n.workload.name) ?? [])),
     ...steps.filter((s) => !isNoted(s.workload)).flatMap((s) => changes.get(s.workload.name) ?? []),
-    ...groupStarts(due).map(give),
+    ...groups.made.map(give),
     ...follow(handed, fleet),
   ];
 }
+
+const aboutIt = ({ name: workload }: WorkloadRecord): About => ({ workload });
 
 const change = ({ name }: WorkloadRecord): Pick<ChangeWorkload, 'do' | 'key' | 'about'> => ({
   do: 'change-workload',
@@ -101,7 +113,7 @@ const give = (g: StartGroup): ChangeWorkloads => {
 /** What comes of the jobs that starts were handed to. */
 function follow(handed: readonly WorkloadRecord[], fleet: Fleet): Intent[] {
   const lost = new Map<string, CreateJob>();
-  const ended = handed.flatMap((w): Intent[] => {
+  const ended = intentsOfEach(handed, aboutIt, (w): Intent[] => {
     const { name, assignment: at, start } = w;
     const id = start?.job;
     if (id === undefined || at === undefined) return [];

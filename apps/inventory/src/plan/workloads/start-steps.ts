@@ -9,9 +9,12 @@ import {
   type StartRefusal,
 } from '#domain/workload/start-decision.js';
 import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
+import { aboutNode, eachRecord, type Decided } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 import { awaitedStarts } from './awaited-starts.js';
 import { barred } from './barred.js';
 import { whyNotStart, whyOut } from './hosts.js';
@@ -47,31 +50,42 @@ type StartAges = Ages<StartCondition>;
  * The step of each. Those that are assigned nowhere are placed all at once; then those that are to be started on another
  * node than theirs, in the room which that leaves.
  */
-export function startSteps(fleet: Fleet, ages: StartAges): StartStep[] {
-  const steps = ownSteps(fleet, ages);
-  const switching = steps.filter((s) => s.do === 'elsewhere').map((s) => s.workload);
-  if (switching.length === 0) return steps;
-  const others = placesFor(after(fleet, steps), switching);
-  return steps.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.get(s.workload.name)) } : s));
+export function startSteps(fleet: Fleet, ages: StartAges): Decided<StartStep> {
+  const own = ownSteps(fleet, ages);
+  const switching = own.made.filter((s) => s.do === 'elsewhere').map((s) => s.workload);
+  if (switching.length === 0) return own;
+  const next = after(fleet, own.made);
+  const others = placesFor(next.fleet, switching);
+  return {
+    made: own.made.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.made.get(s.workload.name)) } : s)),
+    failed: [...own.failed, ...next.failed, ...others.failed],
+  };
 }
 
 /** The same, but for where those go that are to be started on another node. */
-export function ownSteps(fleet: Fleet, ages: StartAges): StartStep[] {
+export function ownSteps(fleet: Fleet, ages: StartAges): Decided<StartStep> {
   const { awaited } = awaitedStarts(fleet);
-  if (awaited.length === 0) return [];
+  if (awaited.length === 0) return { made: [], failed: [] };
   const bars = barred(fleet, ages);
   const places = placesFor(
     fleet,
     awaited.filter((w) => w.assignment === undefined && !bars.has(w.name)),
   );
-  return awaited.map((w): StartStep => {
+  const { made, failed } = eachRecord(awaited, aboutIt, (w): StartStep[] => {
     const refused = startRefusal('round', { barred: bars.get(w.name) });
-    if (refused !== undefined) return { workload: w, do: 'hold', ...refused };
-    if (w.assignment === undefined) return placeStep(w, places.get(w.name), fleet, ages);
-    if (w.start?.job === undefined) return owedStep(w, w.assignment, fleet, ages);
-    return { workload: w, do: 'follow', why: `Job ${w.start.job} starts it on ${w.assignment.node}.` };
+    if (refused !== undefined) return [{ workload: w, do: 'hold', ...refused }];
+    if (w.assignment === undefined) {
+      const place = places.made.get(w.name);
+      // None: nobody can say where it would go.
+      return place === undefined ? [] : [placeStep(w, place, fleet, ages)];
+    }
+    if (w.start?.job === undefined) return [owedStep(w, w.assignment, fleet, ages)];
+    return [{ workload: w, do: 'follow', why: `Job ${w.start.job} starts it on ${w.assignment.node}.` }];
   });
+  return { made, failed: [...places.failed, ...failed] };
 }
+
+const aboutIt = ({ name: workload }: Pick<WorkloadRecord, 'name'>): About => ({ workload });
 
 /** What the step makes of its assignment; undefined: nothing. */
 export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet: Fleet): WorkloadEvent | undefined {
@@ -85,13 +99,14 @@ export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet:
   return { kind: 'moved', from, to, generation };
 }
 
-function placeStep(w: WorkloadRecord, p: Placement | undefined, fleet: Fleet, ages: StartAges): StartStep {
-  const check = startCheck(fleet, w.name, p?.to ?? '');
+function placeStep(w: WorkloadRecord, p: Placement, fleet: Fleet, ages: StartAges): StartStep {
+  const check = startCheck(fleet, w.name, p.to ?? '');
   const refused = startRefusal('place', placeFacts(w, check, fleet, ages));
   if (refused !== undefined) return seenStep(w, check, refused);
-  const why = p?.why ?? '';
-  if (p?.to === undefined) return { workload: w, do: 'no-room', why, held: { text: why } };
-  return { workload: w, do: 'place', to: p.to, why };
+  const { to, why } = p;
+  return to === undefined
+    ? { workload: w, do: 'no-room', why, held: { text: why } }
+    : { workload: w, do: 'place', to, why };
 }
 
 /** Looks at every node before the start. */
@@ -159,33 +174,45 @@ const silentText = (check: StartCheck): string =>
 
 const goesTo = (p: Placement | undefined): { to?: string } => (p?.to === undefined ? {} : { to: p.to });
 
+/** One of which it cannot be said whether it serves does not. */
 const serving = perFleet((fleet: Fleet): Serving => {
-  const members = fleet.nodes.list.filter((e) => e.value.status === 'Allocated');
-  return { members: members.length, inService: members.filter((e) => whyOut(fleet, e.key) === undefined).length };
+  const members = eachRecord(fleet.nodes.list, aboutNode, (e) => (e.value.status === 'Allocated' ? [e] : []));
+  const inService = eachRecord(members.made, aboutNode, ({ key }) => (whyOut(fleet, key) === undefined ? [key] : []));
+  return { members: members.made.length + members.failed.length, inService: inService.made.length };
 });
 
 /** The fleet once these have been assigned. */
-function after(fleet: Fleet, steps: readonly StartStep[]): Fleet {
-  const changed = steps.flatMap((s) => {
-    const event = assigning(s, fleet);
-    const entry = fleet.workloads.get(s.workload.name);
-    const value = event && entry && workloadAfter(entry.value, event);
-    return entry === undefined || value === undefined ? [] : [[entry.key, { ...entry, value }] as const];
-  });
-  return { ...fleet, workloads: fleet.workloads.with(new Map(changed)) };
+function after(fleet: Fleet, steps: readonly StartStep[]): { fleet: Fleet; failed: readonly FailRecord[] } {
+  const { made: changed, failed } = eachRecord(
+    steps,
+    ({ workload }) => aboutIt(workload),
+    (s) => {
+      const event = assigning(s, fleet);
+      const entry = fleet.workloads.get(s.workload.name);
+      const value = event && entry && workloadAfter(entry.value, event);
+      return entry === undefined || value === undefined ? [] : [[entry.key, { ...entry, value }] as const];
+    },
+  );
+  return { fleet: { ...fleet, workloads: fleet.workloads.with(new Map(changed)) }, failed };
 }
 
 /** Why it is to be started: the move that took it away, the incident that took it from its node, or nobody's in particular. */
 const causeOf = (w: WorkloadRecord, fleet: Fleet): string =>
-  w.move === undefined ? (taken(fleet).get(w.name) ?? 'unassigned') : `move:${w.move.cause}`;
+  w.move === undefined ? (causes(fleet).get(w.name) ?? 'unassigned') : `move:${w.move.cause}`;
 
 /** Workload → the incident that took it from its node, while it does not run elsewhere. */
-const taken = perFleet((fleet: Fleet): ReadonlyMap<string, string> => {
-  const causes = new Map<string, string>();
-  for (const { value: i } of fleet.incidents.list) {
-    if (i.phase !== 'recovering' && i.phase !== 'recovered') continue;
-    for (const r of i.recovery)
-      if (r.state !== 'running' && !causes.has(r.workload)) causes.set(r.workload, `incident:${i.id}`);
-  }
-  return causes;
-});
+const causes = perFleet(
+  (fleet: Fleet): ReadonlyMap<string, string> =>
+    // Of two the first counts, and in a map the last.
+    new Map(taken(fleet).made.toReversed()),
+);
+
+/** The same in the order of the incidents. */
+export const taken = perFleet(({ incidents }: Fleet): Decided<[workload: string, cause: string]> =>
+  eachRecord(incidents.list, aboutNode, ({ value: i }) => {
+    if (i.phase !== 'recovering' && i.phase !== 'recovered') return [];
+    return i.recovery.flatMap((r): [string, string][] =>
+      r.state === 'running' ? [] : [[r.workload, `incident:${i.id}`]],
+    );
+  }),
+);

@@ -41,7 +41,7 @@ function world(workloads: Record<string, Partial<WorkloadRecord>>, nodes: Record
   };
   const shown = () => {
     const { fleet, ages } = plans.asOf(starts);
-    return startSteps(fleet, ages);
+    return startSteps(fleet, ages).made;
   };
   const of = (name: string): WorkloadRecord => store.workloads.content[name] as WorkloadRecord;
   const jobs = (): JobRecord[] => Object.values(store.jobs.content);

@@ -1,17 +1,17 @@
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import type { Intent } from '../intent.js';
+import type { FailRecord, Intent } from '../intent.js';
 import { hasSettled, settling, type SettledCondition } from '../settled.js';
-import { proven } from '../power/contradicted.js';
+import { contradicted, proven } from '../power/contradicted.js';
 import { awaitedStarts } from './awaited-starts.js';
-import { doubleConditions } from './doubles.js';
-import { allTell } from './hosts.js';
+import { doubleConditions, doubles } from './doubles.js';
+import { allTell, undriven } from './hosts.js';
 import { startAlarms } from './start-alarms.js';
-import { silentNodes } from './start-check.js';
+import { mustAnswer, silentNodes } from './start-check.js';
 import { awaitsNode, left, retry, word, type OwedCondition, type StartCondition } from './start-conditions.js';
 import { startIntents } from './start-intents.js';
-import { ownSteps, startSteps, type StartStep } from './start-steps.js';
+import { ownSteps, startSteps, taken, type StartStep } from './start-steps.js';
 
 type Condition = StartCondition | SettledCondition;
 
@@ -30,17 +30,29 @@ export const starts: Concern<Condition> = {
       },
     });
     const settled = settling(fleet, ages, () => everybodyTells(fleet));
+    const known = proven(fleet);
     return {
-      holds: [...asked, ...proven(fleet), ...doubleConditions(fleet), ...settled.holds],
-      unknown: [...goOn(fleet, steps), ...(settled.unknown ?? [])],
+      holds: [...asked, ...known.made, ...doubleConditions(fleet), ...settled.holds],
+      unknown: [...goOn(fleet, steps.made), ...(settled.unknown ?? [])],
+      failed: [...steps.failed, ...known.failed],
     };
   },
   plan: (fleet, ages): Intent[] => {
     const steps = startSteps(fleet, ages);
     const settled = hasSettled(fleet, ages, () => everybodyTells(fleet));
-    return [...startIntents(fleet, steps), ...startAlarms(fleet, steps, ages, settled)];
+    return [
+      ...unclear(fleet),
+      ...contradicted(fleet, ages).failed,
+      ...steps.failed,
+      ...startIntents(fleet, steps.made),
+      ...startAlarms(fleet, steps, ages, settled),
+    ];
   },
 };
+
+/** All that starts rest on, and that could not be judged. */
+const unclear = (fleet: Fleet): FailRecord[] =>
+  [awaitedStarts, mustAnswer, undriven, doubles, taken].flatMap((of) => of(fleet).failed);
 
 /** Nobody's word lacks. */
 const everybodyTells = perFleet((fleet: Fleet): boolean => allTell(fleet) && silentNodes(fleet).length === 0);
