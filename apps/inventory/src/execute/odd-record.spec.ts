@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Cordon, IncidentRecord, NodeRecord, VerdictKind } from '#contracts';
+import {
+  PERIODIC,
+  RESERVATIONS_KEY,
+  type AlarmRecord,
+  type Cordon,
+  type IncidentRecord,
+  type NodeRecord,
+  type VerdictKind,
+} from '#contracts';
 import type { Concern } from '../plan/concern.js';
 import { checkAlarms } from '../plan/alarms/check-alarms.js';
 import { incidents } from '../plan/incidents/incidents.js';
@@ -10,6 +18,14 @@ import { cordonEnd } from '../plan/nodes/cordon-end.js';
 import { powerOrders } from '../plan/power/power-orders.js';
 import { silent } from '../plan/recovery/proof-facts.js';
 import { recovery } from '../plan/recovery/recovery.js';
+import { deadWork } from '../plan/alarms/dead-work.js';
+import { duplicateAlarms } from '../plan/alarms/duplicate-alarms.js';
+import { checksCalledOff } from '../plan/checks/checks-called-off.js';
+import { periodicChecks } from '../plan/checks/periodic-checks.js';
+import { claimExpiry } from '../plan/jobs/claim-expiry.js';
+import { rollForward } from '../plan/jobs/roll-forward.js';
+import { verdictCatchUp } from '../plan/nodes/verdict-catch-up.js';
+import { alarmsOfIdentity } from '../plan/power/alarms-of-identity.js';
 import { startGates } from '../plan/alarms/start-gates.js';
 import { returns } from '../plan/returns/returns.js';
 import { moves } from '../plan/workloads/moves.js';
@@ -23,7 +39,7 @@ import { MemoryStore } from '../testing/memory-store.js';
 import { odd } from '../testing/odd.js';
 import { planExecutor } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
-import { aNode, anIncident, aReport, aVerdict, aWorkload } from '../testing/records.js';
+import { aBeacon, aNode, anIncident, aReport, aVerdict, aWorkload } from '../testing/records.js';
 
 const at = { node: 'n-1', generation: 2 };
 const over: Cordon = { by: 'ann', reason: 'disk', at: 0, until: 1 };
@@ -34,11 +50,13 @@ const back: Partial<NodeRecord> = {
   ...{ status: 'Allocated', state: 'Discovered', enrolled: false },
   pendingReturn: { reason: 'disappeared', at: 1 },
 };
+const down = (verdict: VerdictKind = 'DOWN') => ({ ...aVerdict('n'), verdict });
+const serving: Partial<NodeRecord> = { status: 'Allocated', enrolled: true, verdict: down('UP') };
+const up = { code: 'drift', subject: 'odd', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
 const drained: Partial<NodeRecord> = {
   enrolled: false,
   cordon: { by: 'ann', reason: 'disk', at: 0, drain: true },
 };
-const down = (verdict: VerdictKind = 'DOWN') => ({ ...aVerdict('n'), verdict });
 
 /** Each puts a record that is called odd, and one that is called well and about which something is to be done. */
 const rows: Record<string, { concern: Concern<string>; kind: string; put: (store: MemoryStore) => void }> = {
@@ -205,6 +223,82 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
       jobs.set('odd', odd({ ...ended, id: 'odd' } as never, 'status' as never));
     },
   },
+  'claim-expiry': {
+    ...{ concern: claimExpiry, kind: 'claim' },
+    put: ({ reservations }) => {
+      const claim = { id: 'well', owner: 'o', nodes: [], by: 'ann', at: 1, expiresAt: 1 };
+      const claims = { odd: odd(claim, 'expiresAt'), well: claim };
+      reservations.set(RESERVATIONS_KEY, { held: {}, pending: {}, claims, generation: 0 });
+    },
+  },
+  'verdict-catch-up': {
+    ...{ concern: verdictCatchUp, kind: 'node' },
+    put: ({ nodes, detector }) => {
+      const told = { verdict: 'DOWN' as const, seq: 9 };
+      detector.hear(JSON.stringify(aBeacon({ seq: 9, notUp: { odd: told, well: told } })));
+      detector.sees = true;
+      nodes.set('odd', odd(aNode('odd', { enrolled: true }), 'verdict'));
+      nodes.set('well', aNode('well', { enrolled: true, verdict: down('UP') }));
+    },
+  },
+  'dead-work': {
+    ...{ concern: deadWork, kind: 'node' },
+    put: (store) => {
+      store.nodes.set('odd', odd(aNode('odd'), 'cordon'));
+      store.nodes.set('well', aNode('well', { cordon: over, verdict: down() }));
+      store.workloads.set('db', aWorkload('db', { assignment: { node: 'well', generation: 2 } }));
+    },
+  },
+  'dead-work of workloads': {
+    ...{ concern: deadWork, kind: 'workload' },
+    put: (store) => {
+      store.nodes.set('well', aNode('well', { cordon: over, verdict: down() }));
+      store.workloads.set('odd', odd(aWorkload('odd'), 'desired'));
+      store.workloads.set('db', aWorkload('db', { assignment: { node: 'well', generation: 2 } }));
+    },
+  },
+  'duplicate-alarms': {
+    ...{ concern: duplicateAlarms, kind: 'alarm' },
+    put: ({ alarms }) => {
+      const was = { ...up, code: 'duplicate' as const, subject: 'well' };
+      alarms.set('odd', odd<AlarmRecord>(was, 'acknowledged'));
+      alarms.set('well', was);
+    },
+  },
+  'periodic-checks': {
+    ...{ concern: periodicChecks, kind: 'node' },
+    put: (store) => {
+      store.detector.sees = true;
+      store.clusterSettings.check.every = 60_000;
+      store.nodes.set('odd', odd(aNode('odd', serving), 'lastCheck'));
+      store.nodes.set('well', aNode('well', serving));
+    },
+  },
+  'periodic checks beside jobs': {
+    ...{ concern: periodicChecks, kind: 'job' },
+    put: (store) => {
+      store.detector.sees = true;
+      store.clusterSettings.check.every = 60_000;
+      store.nodes.set('well', aNode('well', serving));
+      store.jobs.set('odd', odd({ ...ended, id: 'odd' } as never, 'cause' as never));
+    },
+  },
+  'checks that are called off': {
+    ...{ concern: checksCalledOff, kind: 'job' },
+    put: ({ nodes, jobs }) => {
+      const job = { ...ended, status: 'Running', cause: PERIODIC, nodes: ['well'] };
+      nodes.set('well', aNode('well'));
+      jobs.set('odd', odd({ ...job, id: 'odd' } as never, 'cancel' as never));
+      jobs.set('well', { ...job, id: 'well' } as never);
+    },
+  },
+  'identity-alarms': {
+    ...{ concern: alarmsOfIdentity, kind: 'node' },
+    put: ({ nodes }) => {
+      nodes.set('odd', odd(aNode('odd'), 'powerLevels'));
+      for (const name of ['well', 'other']) nodes.set(name, aNode(name));
+    },
+  },
   recovery: {
     ...{ concern: recovery, kind: 'node' },
     put: (store) => {
@@ -274,6 +368,9 @@ function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]
 function keysOf(i: Intent): string[] {
   if (i.do === 'raise-alarm') return [i.alarm.subject];
   if (i.do === 'submit-jobs') return i.wanted.map((w) => w.node);
+  if (i.do === 'clear-alarm') return [i.subject];
+  if (i.do === 'fetch-verdict') return [i.node];
+  if (i.do === 'complete-job') return [i.job.id];
   if (i.do === 'node-first') return [i.node.key];
   return 'key' in i ? [i.key] : [];
 }
@@ -304,16 +401,14 @@ describe('a record about which a decision throws', () => {
   it('keeps the alarm that is up about it', () => {
     const store = new MemoryStore();
     rows['check-alarms']?.put(store);
-    const up = { code: 'drift', subject: 'odd', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
-    store.alarms.set('drift.odd', up as never);
+    store.alarms.set('drift=odd', up);
     expect(look(checkAlarms, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
   it('keeps all alarms about drains that are up, where it is a workload', () => {
     const store = new MemoryStore();
     rows['moves']?.put(store);
-    const up = { code: 'drift', subject: 'n-1', severity: 'warning', message: 'was', since: 1, count: 1 } as const;
-    store.alarms.set('drain-stuck.n-1', { ...up, code: 'drain-stuck' } as never);
+    store.alarms.set('drain-stuck=n-1', { ...up, code: 'drain-stuck', subject: 'n-1' });
     expect(look(moves, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
@@ -321,8 +416,8 @@ describe('a record about which a decision throws', () => {
     const store = new MemoryStore();
     store.detector.sees = true;
     rows['starts']?.put(store);
-    const up = { code: 'workload-held', severity: 'critical', message: 'was', since: 1, count: 1 } as const;
-    for (const subject of ['odd', 'gone']) store.alarms.set(`workload-held.${subject}`, { ...up, subject } as never);
+    for (const subject of ['odd', 'gone'])
+      store.alarms.set(`workload-held=${subject}`, { ...up, code: 'workload-held', subject });
     const cleared = look(starts, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i.subject] : []));
     expect(cleared).toEqual(['gone']);
   });
@@ -333,6 +428,42 @@ describe('a record about which a decision throws', () => {
     store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovering', recovery }), 'proof'));
     store.workloads.set('db', aWorkload('db'));
     expect(startSteps(fleetOf(store), { of: () => ageMs(3_600_000) }).made).toMatchObject([{ code: 'BARRED' }]);
+  });
+
+  it('keeps all alarms about dead work that are up, where it is a workload', () => {
+    const store = new MemoryStore();
+    rows['dead-work of workloads']?.put(store);
+    store.nodes.set('n-1', aNode('n-1', { cordon: over, verdict: down() }));
+    store.alarms.set('dead-with-work=n-1', { ...up, code: 'dead-with-work', subject: 'n-1' });
+    expect(look(deadWork, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+  });
+
+  it('keeps all alarms about power devices in one place, where it has some', () => {
+    const store = new MemoryStore();
+    store.nodes.set('odd', odd(aNode('odd'), 'powerLevels'));
+    store.nodes.set('n-1', aNode('n-1'));
+    for (const code of ['power-place', 'power-identity'] as const)
+      for (const subject of ['odd', 'n-1']) store.alarms.set(`${code}=${subject}`, { ...up, code, subject });
+    const cleared = look(alarmsOfIdentity, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i] : []));
+    expect(cleared).toMatchObject([{ code: 'power-identity', subject: 'n-1' }]);
+  });
+
+  it('lets no check begin, where it is an incident: nobody can say that it is none', () => {
+    const store = new MemoryStore();
+    rows['periodic-checks']?.put(store);
+    store.incidents.set('odd', odd(anIncident('odd'), 'phase'));
+    expect(look(periodicChecks, store).intents).toMatchObject([{ do: 'fail-record', about: { node: 'odd' } }]);
+  });
+
+  it('is helped like any other, where it is a job that was left half done', () => {
+    const store = new MemoryStore();
+    const jobs = { odd: null, well: { id: 'well' } };
+    store.reservations.set(RESERVATIONS_KEY, { held: {}, pending: jobs as never, generation: 0 });
+    const { intents } = look(rollForward, store);
+    expect(intents.map((i) => [i.do, i.about])).toEqual([
+      ['complete-job', { job: 'odd' }],
+      ['complete-job', { job: 'well' }],
+    ]);
   });
 
   it('goes no further, where it is an incident: nobody can say that its node is silent', () => {

@@ -35,7 +35,7 @@ export interface PlanFacts {
   moves: MovesView | undefined;
   returns: readonly ReturnNow[];
   /** Periodic checks: the nodes whose begins now, and those under way that are called off. */
-  checks: { begin: string[]; off: JobRecord[] };
+  checks: { begin: readonly string[]; off: readonly JobRecord[] };
   /** That have not ended. */
   jobs: JobRecord[];
   /** Wall clock, ms. */

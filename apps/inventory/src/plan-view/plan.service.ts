@@ -118,8 +118,8 @@ export class PlanService {
       absences: this.shown(absences, absenceViews),
       moves: this.shown(moves, movesView),
       checks: {
-        begin: this.shown(periodicChecks, checksNow),
-        off: this.shown(checksCalledOff, checksToCallOff),
+        begin: this.shown(periodicChecks, checksNow).made,
+        off: this.shown(checksCalledOff, checksToCallOff).made,
       },
       returns: returnsNow(this.plans.asOf(returns).fleet),
       jobs: store.jobs.view

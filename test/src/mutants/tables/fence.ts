@@ -25,6 +25,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
+    name: 'an alarm that two devices are in one place ends because one of them could not be judged',
+    file: 'apps/inventory/src/plan/power/alarms-of-identity.ts',
+    symbol: 'alarmsOfIdentity',
+    operation: { operand: "a.code !== 'power-place'" },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
     name: 'of a record of which no age can be kept nobody is told',
     file: 'apps/inventory/src/execute/plan-executor.ts',
     symbol: 'PlanExecutor.act',

@@ -61,6 +61,13 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
   },
   {
+    name: 'an alarm about dead work ends because a workload could not be judged',
+    file: 'apps/inventory/src/plan/alarms/dead-work.ts',
+    symbol: 'deadWork',
+    operation: { operand: 'unclear.length === 0' },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
     name: 'an alarm ends because nobody could decide on its subject',
     file: 'apps/inventory/src/plan/each-record.ts',
     symbol: 'isDecided',

@@ -229,7 +229,7 @@ export const returns: readonly Mutant[] = [
     name: 'a check of a healthy node is begun although a node is unhealthy since it was asked for',
     file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
     symbol: 'checkOf',
-    operation: { operand: 'isCalmIn(fleet)' },
+    operation: { operand: 'calmIn(fleet).is' },
     specs: CHECKED,
   },
   {
@@ -242,7 +242,7 @@ export const returns: readonly Mutant[] = [
   {
     name: 'checks of healthy nodes go on while no detector sees the fleet',
     file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
-    symbol: 'isCalmIn',
+    symbol: 'calmIn',
     operation: { operand: '!detector.sighted' },
     specs: CHECKED,
   },
@@ -271,7 +271,7 @@ export const returns: readonly Mutant[] = [
     name: 'a check goes on while a node is unhealthy',
     file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
     symbol: 'goesOn',
-    operation: { operand: 'isCalmIn(fleet)' },
+    operation: { operand: 'calmIn(fleet).is' },
     specs: CHECKED,
   },
   {
@@ -556,6 +556,13 @@ export const returns: readonly Mutant[] = [
     symbol: 'triedAgainInMs',
     operation: { replace: 'waitMs - ages.of(triedOf(n))', with: '0' },
     specs: PLANNED,
+  },
+  {
+    name: 'checks of healthy nodes go on beside an incident that could not be judged',
+    file: 'apps/inventory/src/plan/checks/periodic-checks.ts',
+    symbol: 'calmIn',
+    operation: { operand: 'under.failed.length > 0' },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
   },
   {
     name: 'one return about which a decision throws keeps all nodes out of service',

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { BEACON_FRESH_MS } from '#contracts';
+import { BEACON_FRESH_MS, type WorkloadRecord } from '#contracts';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { aBeacon, aNode, anIncident, aWorkload } from '../../testing/records.js';
-import { deadWithWork, deadWork, type DeadWorkFacts } from './dead-work.js';
+import { deadWithWork, deadWork, runningBy, type DeadWorkFacts } from './dead-work.js';
 
 const cordon = { by: 'ann', reason: 'disk swap', at: 1 };
-const on = (name: string, node: string, o: object = {}): DeadWorkFacts['workloads'][number] =>
+const on = (name: string, node: string, o: object = {}): WorkloadRecord =>
   aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
-const sut = (o: Partial<DeadWorkFacts> = {}): ReturnType<typeof deadWithWork> =>
+const all = [on('web', 'n-1'), on('db', 'n-1', { priority: 9 }), on('old', 'n-1', { desired: 'stopped' })];
+const sut = ({ workloads = all, ...o }: Partial<DeadWorkFacts> & { workloads?: WorkloadRecord[] } = {}): ReturnType<
+  typeof deadWithWork
+> =>
   deadWithWork({
     nodes: [aNode('n-1', { cordon }), aNode('n-2')],
-    workloads: [on('web', 'n-1'), on('db', 'n-1', { priority: 9 }), on('old', 'n-1', { desired: 'stopped' })],
+    running: () => runningBy(workloads),
     verdictOf: () => 'DOWN',
     incidentOf: () => undefined,
     ...o,

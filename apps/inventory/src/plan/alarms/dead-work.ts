@@ -1,5 +1,6 @@
 import {
   isOpenIncident,
+  type AlarmRecord,
   type IncidentRecord,
   type NodeRecord,
   type VerdictKind,
@@ -7,7 +8,11 @@ import {
 } from '#contracts';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { Fleet } from '../../snapshot/fleet.js';
+import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { aboutNode, aboutWorkload, decideTogether, eachRecord, isDecided } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 import { alarmIntents } from './alarm-intents.js';
 
 /** Names in a message, at most. */
@@ -18,19 +23,35 @@ export const deadWork: Concern = {
   // Without a detector nobody is called dead, and what was stays so.
   isKnown: ({ detector, nodes, workloads }) => detector.fresh && nodes.live && workloads.live,
   plan: (fleet) => {
-    const wanted = deadWithWork({
-      nodes: fleet.nodes.list.map((e) => e.value),
-      workloads: fleet.workloads.list.map((e) => e.value),
-      verdictOf: (n) => latestVerdict(n, fleet.detector.beacon),
-      incidentOf: (node) => fleet.incidents.get(node)?.value,
-    });
-    return alarmIntents(fleet, ['dead-with-work'], wanted);
+    // Hardly ever is a cordoned node dead: all workloads are gone through only then.
+    const unclear: FailRecord[] = [];
+    const running = (): ReadonlyMap<string, readonly string[]> => {
+      const { made, failed } = runningIn(fleet);
+      unclear.push(...failed);
+      return made;
+    };
+    const { made, failed } = eachRecord(fleet.nodes.list, aboutNode, ({ value }) =>
+      deadWithWork({
+        nodes: [value],
+        running,
+        verdictOf: (n) => latestVerdict(n, fleet.detector.beacon),
+        incidentOf: (node) => fleet.incidents.get(node)?.value,
+      }),
+    );
+    // A workload that could not be judged may be that of any of them.
+    const isOver = (a: AlarmRecord): boolean => unclear.length === 0 && isDecided(failed)(a);
+    return [...failed, ...unclear, ...alarmIntents(fleet, ['dead-with-work'], made, isOver)];
   },
 };
 
+const runningIn = perFleet(({ workloads }: Fleet) =>
+  decideTogether(workloads.list, aboutWorkload, (all) => runningBy(all.map((e) => e.value))),
+);
+
 export interface DeadWorkFacts {
   nodes: readonly NodeRecord[];
-  workloads: readonly WorkloadRecord[];
+  /** Node → workloads that should run there. Asked for only where somebody is dead. */
+  running(): ReadonlyMap<string, readonly string[]>;
   verdictOf(n: NodeRecord): VerdictKind | undefined;
   incidentOf(node: string): IncidentRecord | undefined;
 }
@@ -40,15 +61,12 @@ export interface DeadWorkFacts {
  * should run is assigned to it, somebody has to know.
  */
 export function deadWithWork(f: DeadWorkFacts): WantedAlarm[] {
-  let work: Map<string, string[]> | undefined;
   return f.nodes.flatMap((n): WantedAlarm[] => {
     if (n.cordon === undefined || n.confirmedOff !== undefined || f.verdictOf(n) !== 'DOWN') return [];
     // Its incident, where one is open, has alarms of its own.
     const incident = f.incidentOf(n.name);
     if (incident !== undefined && isOpenIncident(incident)) return [];
-    // Hardly ever is a cordoned node dead: all workloads are gone through only then.
-    work ??= runningBy(f.workloads);
-    const names = work.get(n.name);
+    const names = f.running().get(n.name);
     if (names === undefined) return [];
     const message = `${n.name} is DOWN and cordoned by ${n.cordon.by} (${n.cordon.reason}): it is not fenced.${runsNowhere(names)} To have it fenced and its work started elsewhere: muster node uncordon ${n.name}.`;
     return [{ code: 'dead-with-work', subject: n.name, severity: 'critical', message }];

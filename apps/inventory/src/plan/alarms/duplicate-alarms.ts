@@ -1,7 +1,8 @@
 import { alarmKey, type AlarmRecord } from '#contracts';
 import { isActive } from '../../alarms/active.js';
 import type { Concern } from '../concern.js';
-import type { Intent } from '../intent.js';
+import { intentsOfEach } from '../each-record.js';
+import type { ClearAlarm } from '../intent.js';
 
 /** A machine that was refused may be tried again by nobody: its alarm ends after a day, ms. */
 const KEPT_MS = 86_400_000;
@@ -13,15 +14,18 @@ const isOver = (a: AlarmRecord, isNode: boolean, wallMs: number): boolean =>
 export const duplicateAlarms: Concern = {
   isKnown: ({ nodes, alarms }) => nodes.live && alarms.live,
   plan: ({ nodes, alarms, wallMs }) =>
-    alarms.list
-      .map((e) => e.value)
-      .filter((a) => a.code === 'duplicate' && isActive(a))
-      .filter((a) => isOver(a, nodes.get(a.subject) !== undefined, wallMs))
-      .map(({ code, subject }): Intent => ({
-        do: 'clear-alarm',
-        code,
-        subject,
-        about: { alarm: alarmKey(code, subject) },
-        reason: 'Somebody has seen it, its node is gone, or a day has passed.',
-      })),
+    intentsOfEach(
+      alarms.list,
+      ({ key: alarm }) => ({ alarm }),
+      ({ value: a }): ClearAlarm[] => {
+        const { code, subject } = a;
+        if (code !== 'duplicate' || !isActive(a) || !isOver(a, nodes.get(subject) !== undefined, wallMs)) return [];
+        return [
+          {
+            ...{ do: 'clear-alarm', code, subject, about: { alarm: alarmKey(code, subject) } },
+            reason: 'Somebody has seen it, its node is gone, or a day has passed.',
+          },
+        ];
+      },
+    ),
 };

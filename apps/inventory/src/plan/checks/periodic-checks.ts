@@ -2,6 +2,7 @@ import { isSettledJob, PERIODIC, PERMITS_KEY, type IncidentPhase, type JobRecord
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { aboutJob, aboutNode, eachRecord, type Decided } from '../each-record.js';
 import type { WantedJob } from '../intent.js';
 import { heldIn, reasonsIn } from '../service.js';
 import { checksToBegin, isCalm, mayBeChecked, type WatchedNode } from './periodic-check.js';
@@ -19,43 +20,52 @@ export const periodicChecks: Concern = {
   // Nothing here is in a hurry, and the view of the jobs is to show what was begun last.
   pace: { everyMs: 1_000 },
   plan: (fleet) => {
-    const wanted = checksNow(fleet).map(checkOf);
-    if (wanted.length === 0) return [];
-    return [{ do: 'submit-jobs', wanted, most: wanted.length, about: {}, reason: CHECK_DUE }];
+    const { made, failed } = checksNow(fleet);
+    const wanted = made.map(checkOf);
+    if (wanted.length === 0) return [...failed];
+    return [...failed, { do: 'submit-jobs', wanted, most: wanted.length, about: {}, reason: CHECK_DUE }];
   },
 };
 
 /** The nodes whose check begins now. */
-export function checksNow(fleet: Fleet): string[] {
+export function checksNow(fleet: Fleet): Decided<string> {
   const { every } = fleet.settings.check;
-  if (every === 0 || !isCalmIn(fleet)) return [];
+  if (every === 0) return { made: [], failed: [] };
+  const calm = calmIn(fleet);
+  if (!calm.is) return { made: [], failed: calm.failed };
+  const nodes = watched(fleet);
   const jobs = ownChecks(fleet);
-  return checksToBegin(watched(fleet), {
+  const made = checksToBegin(nodes.made, {
     every,
     now: fleet.wallMs,
-    running: jobs.filter((j) => !isSettledJob(j)).length,
-    begun: newest(jobs.map((j) => j.createdAt).filter((at) => at <= fleet.wallMs)),
+    running: jobs.made.filter((j) => !isSettledJob(j)).length,
+    begun: newest(jobs.made.map((j) => j.createdAt).filter((at) => at <= fleet.wallMs)),
   });
+  return { made, failed: [...nodes.failed, ...jobs.failed] };
 }
 
 /** Jobs of this kind, whatever became of them. */
-export const ownChecks = perFleet(({ jobs }: Fleet): JobRecord[] =>
-  jobs.list.flatMap((e) => (e.value.cause === PERIODIC ? [e.value] : [])),
+export const ownChecks = perFleet(({ jobs }: Fleet): Decided<JobRecord> =>
+  eachRecord(jobs.list, aboutJob, (e) => (e.value.cause === PERIODIC ? [e.value] : [])),
 );
 
-/** No node is unhealthy, as far as anybody sees. */
-export const isCalmIn = perFleet(({ permits, incidents, nodes, live, detector }: Fleet) =>
-  isCalm({
+/** No node is unhealthy, as far as anybody sees. One of which that cannot be said is. */
+export const calmIn = perFleet(({ permits, incidents, nodes, live, detector }: Fleet) => {
+  const under = eachRecord(incidents.list, aboutNode, (e) => (underWay.includes(e.value.phase) ? [e.key] : []));
+  const agents = eachRecord(nodes.list, aboutNode, (e) => (e.value.enrolled ? [e.key] : []));
+  const failed = [...under.failed, ...agents.failed];
+  const is = isCalm({
     storm: (permits.get(PERMITS_KEY)?.value.trips ?? []).length > 0,
-    incident: incidents.list.some((e) => underWay.includes(e.value.phase)),
-    withoutQuorum: !live || (!detector.sighted && nodes.list.some((e) => e.value.enrolled)),
-  }),
-);
+    incident: under.made.length > 0 || under.failed.length > 0,
+    withoutQuorum: !live || (!detector.sighted && agents.made.length + agents.failed.length > 0),
+  });
+  return { is, failed };
+});
 
-function watched(fleet: Fleet): WatchedNode[] {
+function watched(fleet: Fleet): Decided<WatchedNode> {
   const held = heldIn(fleet);
   const reasons = reasonsIn(fleet);
-  return fleet.nodes.list.flatMap(({ value: n }) => {
+  return eachRecord(fleet.nodes.list, aboutNode, ({ value: n }): WatchedNode[] => {
     const isRefused = (fleet.refusedFor(PERIODIC, n.name) ?? Infinity) < REFUSED_MS;
     if (isRefused || !mayBeChecked(n, reasons(n), held[n.name])) return [];
     return [{ name: n.name, last: lastLooked(n), failed: n.lastCheck?.failed ?? 0 }];
@@ -72,5 +82,5 @@ const newest = (times: readonly number[]): number | undefined =>
 const checkOf = (node: string): WantedJob => ({
   ...{ node, kind: 'check', cause: PERIODIC, services: undefined },
   // Who holds it by then is the admission's affair.
-  needs: (now, { fleet }) => isCalmIn(fleet) && mayBeChecked(now, reasonsIn(fleet)(now)),
+  needs: (now, { fleet }) => calmIn(fleet).is && mayBeChecked(now, reasonsIn(fleet)(now)),
 });

@@ -12,17 +12,18 @@ export const HELP_MS = 500;
  */
 export const rollForward: Concern<string> = {
   // That a job is pending, by its id.
-  conditions: (fleet) => ({ holds: pending(fleet).map((job) => job.id) }),
+  conditions: (fleet) => ({ holds: Object.keys(pending(fleet)) }),
   plan: (fleet, ages) =>
-    pending(fleet)
-      .filter((job) => ages.of(job.id) >= HELP_MS)
-      .map(complete),
+    // Nothing of a job is looked at here: what is odd in one fails when that one is carried out.
+    Object.entries(pending(fleet))
+      .filter(([id]) => ages.of(id) >= HELP_MS)
+      .map(([id, job]) => complete(id, job)),
 };
 
-const pending = ({ reservations }: Fleet): JobRecord[] =>
-  Object.values(reservations.get(RESERVATIONS_KEY)?.value.pending ?? {});
+const pending = ({ reservations }: Fleet): Readonly<Record<string, JobRecord>> =>
+  reservations.get(RESERVATIONS_KEY)?.value.pending ?? {};
 
-const complete = (job: JobRecord): CompleteJob => ({
-  ...{ do: 'complete-job', job, about: { job: job.id } },
+const complete = (id: string, job: JobRecord): CompleteJob => ({
+  ...{ do: 'complete-job', job, about: { job: id } },
   reason: 'It was accepted, and is not all written.',
 });
