@@ -113,6 +113,19 @@ describe('a dead node', () => {
     expect(new Set(w.failed)).toEqual(new Set(['{"node":"n-2"} username cannot be understood']));
   });
 
+  it.each([
+    ['powerLevels', 'n-1'],
+    ['networks', 'n-1'],
+    ['bootId', 'n-2'],
+  ] as const)('is held up by no other, whose %s cannot be looked at beside it', async (field, last) => {
+    const { w, store, die, round, phases } = world();
+    store.nodes.set('n-2', odd(store.nodes.content['n-2'] as NodeRecord, field));
+    await die('n-1', last);
+    await round();
+    expect(phases()['n-1']).toBe('fencing');
+    expect(new Set(w.failed)).toEqual(new Set([`{"node":"n-2"} ${field} cannot be understood`]));
+  });
+
   it('has one permit, and is ordered off in the next round, where its conductor is gone in between', async () => {
     const { w, store, die, round, phases } = world();
     await die('n-1');

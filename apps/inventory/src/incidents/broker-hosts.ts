@@ -9,6 +9,9 @@ export function hostOf(server: string): string {
   return v6?.[1] ?? rest.replace(/[:/].*$/, '');
 }
 
+/** By which a server of the bus may be known that runs on it. */
+export const addressesOf = (n: NodeRecord): string[] => [n.name, ...Object.values(n.networks).map((x) => x.address)];
+
 export interface BrokerSources {
   /** As the server that we are connected to names the cluster: by address, and once it knows them all. May be empty. */
   advertised: readonly string[];
@@ -29,8 +32,7 @@ export function brokerHosts(
   fleet: readonly NodeRecord[],
 ): BrokerHosts {
   const known = new Map<string, string>();
-  for (const n of [...fleet, node])
-    for (const key of [n.name, ...Object.values(n.networks).map((x) => x.address)]) known.set(key, n.name);
+  for (const n of [...fleet, node]) for (const key of addressesOf(n)) known.set(key, n.name);
   const serverAt = (host: string): string => {
     const at = [host, ...(from.addressesOf(host) ?? [])];
     return at.map((a) => known.get(a)).find((name) => name !== undefined) ?? at[1] ?? host;

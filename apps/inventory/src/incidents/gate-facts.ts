@@ -17,7 +17,9 @@ import { placeBook, placeText, type PlaceBook } from '../power/power-place.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { AgeBook } from '../ages/age-book.js';
-import { brokerHosts, hostOf } from './broker-hosts.js';
+import { addressesOf, brokerHosts, hostOf } from './broker-hosts.js';
+import { aboutNode, decideTogether, eachRecord } from '../plan/each-record.js';
+import type { FailRecord } from '../plan/intent.js';
 import { withCarried } from '../plan/incidents/carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
@@ -40,6 +42,16 @@ import {
 import { ageMs } from '../snapshot/ages.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 
+/** Of all nodes: where their power devices are, and whose addresses a server of the bus may have. */
+interface Places {
+  /** Monotonic ms. */
+  readonly at: number;
+  readonly book: PlaceBook;
+  readonly hosts: readonly NodeRecord[];
+  /** Of which that cannot be said: they are left out, as a record that cannot be read is. */
+  readonly failed: readonly FailRecord[];
+}
+
 /** What names stand for may have changed after this, ms, though no node has. */
 const PLACES_MS = 5_000;
 
@@ -49,7 +61,7 @@ export class GateFactsService implements OnModuleInit {
   private readonly silentSince: AgeBook;
   private readonly ages: CheckpointedAges;
   private readonly hungSince: AgeBook;
-  private places: { at: number; book: PlaceBook } | undefined;
+  private places: Places | undefined;
 
   constructor(
     private readonly context: ServiceContext,
@@ -114,7 +126,7 @@ export class GateFactsService implements OnModuleInit {
         },
         node,
         this.silent().map((s) => s.node),
-        this.store.nodes.view.entries().map((e) => e.value),
+        this.placesNow().hosts,
       ),
       otherFencers: this.fencersOutside(node),
       sharedPlace: this.sharedPlace(node),
@@ -209,7 +221,7 @@ export class GateFactsService implements OnModuleInit {
 
   /** A device of the node that is where another node has its own, and which; undefined: none. */
   sharedPlace(node: NodeRecord): GateFacts['sharedPlace'] {
-    const book = this.placesNow();
+    const { book } = this.placesNow();
     for (const device of node.powerLevels.flat()) {
       const other = book.conflictOf(node.name, device);
       if (other !== undefined) return { device: device.id, place: placeText(device), node: other.node };
@@ -217,17 +229,25 @@ export class GateFactsService implements OnModuleInit {
     return undefined;
   }
 
-  private placesNow(): PlaceBook {
-    const now = this.context.clock.monotonicMs();
-    if (this.places === undefined || now - this.places.at > PLACES_MS)
-      this.places = {
-        at: now,
-        book: placeBook(
-          this.store.nodes.view.entries().map((e) => e.value),
+  /** Other nodes of which it cannot be said where their power devices are, or their addresses. */
+  unplaced(): readonly FailRecord[] {
+    return this.placesNow().failed;
+  }
+
+  private placesNow(): Places {
+    const at = this.context.clock.monotonicMs();
+    if (this.places === undefined || at - this.places.at > PLACES_MS) {
+      const all = this.store.nodes.view.entries();
+      const places = decideTogether(all, aboutNode, (some) =>
+        placeBook(
+          some.map((e) => e.value),
           (name) => this.names.of(name),
         ),
-      };
-    return this.places.book;
+      );
+      const hosts = eachRecord(all, aboutNode, ({ value }) => (addressesOf(value).length > 0 ? [value] : []));
+      this.places = { at, book: places.made, hosts: hosts.made, failed: [...places.failed, ...hosts.failed] };
+    }
+    return this.places;
   }
 
   /** Undefined: it is not known which are alive. */

@@ -4,8 +4,9 @@ import { IdentityReads } from '../identity/identity-reads.js';
 import { eachRecord } from '../plan/each-record.js';
 import { bearsOut } from '../plan/incidents/openings.js';
 import type { FailRecord } from '../plan/intent.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
+import { silent } from '../plan/recovery/proof-facts.js';
 import { ageMs } from '../snapshot/ages.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
 import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
@@ -20,32 +21,33 @@ export class Investigator {
     private readonly verdictNow: VerdictNow,
     private readonly facts: GateFactsService,
     private readonly power: PowerEvidence,
-    private readonly collateral: CollateralWatch,
+    private readonly fleets: FleetSource,
     private readonly identity: IdentityReads,
     private readonly conductor: ConductorService,
   ) {}
 
   /**
    * Returns at once. To be called each round: by it the ages of all silences are true.
-   * @returns those whose devices could not be asked
+   * @returns those whose devices could not be asked, and where there are suspects, those that could not be looked at beside them
    */
-  suspect({ silent, identity }: Suspicions): FailRecord[] {
+  suspect({ silent: suspects, identity }: Suspicions): FailRecord[] {
     this.facts.silent();
     const gathered = eachRecord(
-      silent,
+      suspects,
       ({ name }) => ({ node: name }),
       (node) => {
         this.power.gather(node);
         return [node];
       },
     );
-    this.power.keep(new Set(silent.map((n) => n.name)));
+    this.power.keep(new Set(suspects.map((n) => n.name)));
     const settled = (): void => this.conductor.wake('identity-reads');
     this.identity.begin(gathered.made, settled);
     // What was answered long ago is asked anew, and waited for.
     this.identity.forgetOld();
     this.identity.begin(identity, settled);
-    return [...gathered.failed];
+    const unclear = suspects.length === 0 ? [] : [...this.facts.unplaced(), ...silent(this.fleets.now()).failed];
+    return [...gathered.failed, ...unclear];
   }
 
   /**
@@ -61,7 +63,7 @@ export class Investigator {
     return {
       gates,
       story: this.power.story(node.name),
-      silent: this.collateral.silentNow(node.name),
+      silent: silent(this.fleets.now()).made.flatMap((s) => (s.node === node.name ? [] : [s.node])),
       askedAgo: ageMs(this.store.clock.monotonicMs() - askedAt),
     };
   }

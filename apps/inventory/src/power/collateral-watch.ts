@@ -1,10 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { AgeBook } from '../ages/age-book.js';
-import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { DetectorView } from '../verdicts/detector-view.js';
-import { silentNodes } from './silent-nodes.js';
 
 /** Keeps what tells whether a power-off has hit another node than the one that it was for: from the start of the process on. */
 @Injectable()
@@ -16,11 +13,7 @@ export class CollateralWatch implements OnApplicationShutdown {
   private readonly known = new Map<string, readonly string[]>();
   private readonly stop: () => void;
 
-  constructor(
-    private readonly store: InventoryStore,
-    private readonly detector: DetectorView,
-    private readonly reports: ReportsView,
-  ) {
+  constructor(store: InventoryStore) {
     this.offs = new AgeBook(store.clock);
     for (const { key: node, value } of store.incidents.view.entries()) {
       for (const off of offsOf(value)) this.older.add(off);
@@ -36,20 +29,6 @@ export class CollateralWatch implements OnApplicationShutdown {
   /** Since this process saw each `off` of the incident, ms; undefined: it was there when the process began. */
   offsAgoMs(i: IncidentRecord): (number | undefined)[] {
     return offsOf(i).map((off) => (this.older.has(off) ? undefined : this.offs.ageMs(off)));
-  }
-
-  /** Names of nodes that are not heard: to be written down before the first off. */
-  silentNow(except: string): string[] {
-    const silent = silentNodes(
-      except,
-      this.store.nodes.view.entries().map((e) => e.value),
-      this.detector.current,
-      (name) => {
-        const last = this.reports.of(name);
-        return last && { bootId: last.report.bootId, agoMs: this.reports.ageMs(name) ?? 0 };
-      },
-    );
-    return silent.map((s) => s.node);
   }
 
   private see(node: string, offs: readonly string[]): void {

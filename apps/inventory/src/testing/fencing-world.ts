@@ -71,7 +71,7 @@ export class FencingWorld {
     this.permits = new PermitService(store.asStore, this.facts);
     this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
     this.degraded = new DegradedWatch(store.asStore, store.detector);
-    this.collateral = new CollateralWatch(store.asStore, store.detector, store.reports);
+    this.collateral = new CollateralWatch(store.asStore);
     this.verdictNow = new VerdictNow(this.context);
   }
 
@@ -87,7 +87,7 @@ export class FencingWorld {
       ...([store.asStore, fleets, none, none, incidentWriter, none, none, none, none, none] as const),
     );
     const investigator = new Investigator(
-      ...([store.asStore, this.verdictNow, this.facts, this.evidence, this.collateral, this.reads] as const),
+      ...([store.asStore, this.verdictNow, this.facts, this.evidence, fleets, this.reads] as const),
       this.conductor,
     );
     return new PlanExecutor(store.asStore, fleets, writer, investigator);

@@ -80,8 +80,7 @@ const datagramKeys = (store: MemoryStore, fleets: FleetSource): DatagramKeysServ
 };
 
 /** Who looks at its incidents from now on. */
-export const collateralWatch = (store: MemoryStore): CollateralWatch =>
-  new CollateralWatch(store.asStore, store.detector, store.reports);
+export const collateralWatch = (store: MemoryStore): CollateralWatch => new CollateralWatch(store.asStore);
 
 /**
  * What carries out plans, on a store in memory; acts of persons, and nodes that came or went, are told of in `store.told`.

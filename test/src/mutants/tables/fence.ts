@@ -32,6 +32,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
   },
   {
+    name: 'one node whose power devices are nobody knows where keeps all dead nodes on',
+    file: 'apps/inventory/src/incidents/gate-facts.ts',
+    symbol: 'GateFactsService.placesNow',
+    operation: { replace: 'places.made', with: 'placeBook(all.map((e) => e.value))' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
+    name: 'nobody is told of a node that could not be looked at beside a dead one',
+    file: 'apps/inventory/src/incidents/gate-facts.ts',
+    symbol: 'GateFactsService.unplaced',
+    operation: { replace: 'this.placesNow().failed', with: '[]' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
     name: 'of a record of which no age can be kept nobody is told',
     file: 'apps/inventory/src/execute/plan-executor.ts',
     symbol: 'PlanExecutor.act',
