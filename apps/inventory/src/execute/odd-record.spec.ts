@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  alarmKey,
   PERIODIC,
   RESERVATIONS_KEY,
   type AlarmRecord,
@@ -9,6 +10,7 @@ import {
   type VerdictKind,
 } from '#contracts';
 import type { Concern } from '../plan/concern.js';
+import { alarmsOfDetection } from '../plan/alarms/alarms-of-detection.js';
 import { checkAlarms } from '../plan/alarms/check-alarms.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import type { Intent } from '../plan/intent.js';
@@ -19,6 +21,7 @@ import { powerOrders } from '../plan/power/power-orders.js';
 import { silent } from '../plan/recovery/proof-facts.js';
 import { recovery } from '../plan/recovery/recovery.js';
 import { deadWork } from '../plan/alarms/dead-work.js';
+import { drivers } from '../plan/alarms/drivers.js';
 import { duplicateAlarms } from '../plan/alarms/duplicate-alarms.js';
 import { checksCalledOff } from '../plan/checks/checks-called-off.js';
 import { periodicChecks } from '../plan/checks/periodic-checks.js';
@@ -28,6 +31,7 @@ import { verdictCatchUp } from '../plan/nodes/verdict-catch-up.js';
 import { alarmsOfIdentity } from '../plan/power/alarms-of-identity.js';
 import { startGates } from '../plan/alarms/start-gates.js';
 import { returns } from '../plan/returns/returns.js';
+import { tokenGuard } from '../plan/store/token-guard.js';
 import { moves } from '../plan/workloads/moves.js';
 import { startCheck } from '../plan/workloads/start-check.js';
 import { startSteps } from '../plan/workloads/start-steps.js';
@@ -35,6 +39,7 @@ import { starts } from '../plan/workloads/starts.js';
 import { stops } from '../plan/workloads/stops.js';
 import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from '../testing/investigation.js';
+import { look } from '../testing/look.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { odd } from '../testing/odd.js';
 import { planExecutor } from '../testing/planned.js';
@@ -351,20 +356,6 @@ const rows: Record<string, { concern: Concern<string>; kind: string; put: (store
   },
 };
 
-/** One look, in which every condition has held for long. */
-function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]; inquired: string[] } {
-  const fleet = fleetOf(store, { term: 9 });
-  const ages = { of: () => ageMs(3_600_000) };
-  const since = { ages, inquiredMs: () => undefined };
-  concern.suspects?.(fleet, since);
-  const { failed = [] } = concern.conditions?.(fleet, ages) ?? {};
-  const { about, failed: uninquired = [] } = concern.inquires?.(fleet, since) ?? { about: [] };
-  return {
-    intents: [...failed, ...uninquired, ...concern.plan(fleet, ages)],
-    inquired: about.map((q) => q.node.name),
-  };
-}
-
 function keysOf(i: Intent): string[] {
   if (i.do === 'raise-alarm') return [i.alarm.subject];
   if (i.do === 'submit-jobs') return i.wanted.map((w) => w.node);
@@ -446,6 +437,22 @@ describe('a record about which a decision throws', () => {
       for (const subject of ['odd', 'n-1']) store.alarms.set(`${code}=${subject}`, { ...up, code, subject });
     const cleared = look(alarmsOfIdentity, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i] : []));
     expect(cleared).toMatchObject([{ code: 'power-identity', subject: 'n-1' }]);
+  });
+
+  it.each([
+    ['no-workers', 'd', drivers, 'provisionDriver'],
+    ['network-down', 'backend', alarmsOfDetection, 'networks'],
+    ['node-degraded', 'odd', alarmsOfDetection, 'verdict'],
+    ['token-behind', 'detector', tokenGuard, 'verdict'],
+  ] as const)('keeps the alarm %s of %s, where it is a node', (code, subject, concern, field) => {
+    const store = new MemoryStore();
+    store.nodes.set('odd', odd(aNode('odd', { verdict: down() }), field));
+    store.alarms.set(alarmKey(code, subject), { ...up, code, subject });
+    const { intents } = look(concern, store);
+    expect(intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+    expect(intents).toContainEqual(expect.objectContaining({ do: 'fail-record', about: { node: 'odd' } }));
+    store.nodes.set('odd', aNode('odd', { verdict: down('UP') }));
+    expect(look(concern, store).intents.flatMap(keysOf)).toContain(subject);
   });
 
   it('lets no check begin, where it is an incident: nobody can say that it is none', () => {

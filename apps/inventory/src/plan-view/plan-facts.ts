@@ -29,8 +29,8 @@ export interface PlanFacts {
   power: PowerPreview[];
   storms: StormView[];
   workloads: readonly StartStep[];
-  stops: StopView[];
-  absences: AbsenceView[];
+  stops: readonly StopView[];
+  absences: readonly AbsenceView[];
   /** Undefined: a view has a gap, and nothing is moved. */
   moves: MovesView | undefined;
   returns: readonly ReturnNow[];

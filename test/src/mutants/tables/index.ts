@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   fence: 177,
   keys: 82,
   lease: 42,
-  recover: 129,
+  recover: 132,
   return: 101,
   secrets: 49,
   services: 20,

@@ -61,6 +61,27 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
   },
   {
+    name: 'a network is well because one of its nodes could not be judged',
+    file: 'apps/inventory/src/plan/alarms/alarms-of-detection.ts',
+    symbol: 'alarmsOfDetection',
+    operation: { operand: "(a.code !== 'network-down' || failed.length === 0)" },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
+    name: 'a driver is needed no more because a node could not be judged',
+    file: 'apps/inventory/src/plan/alarms/drivers.ts',
+    symbol: 'drivers',
+    operation: { replace: 'missing.failed.length === 0', with: 'true' },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
+    name: 'a token counts because a record that may hold a higher one could not be judged',
+    file: 'apps/inventory/src/plan/store/token-guard.ts',
+    symbol: 'tokenGuard',
+    operation: { replace: 'failed.length === 0', with: 'true' },
+    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
+  },
+  {
     name: 'an alarm about dead work ends because a workload could not be judged',
     file: 'apps/inventory/src/plan/alarms/dead-work.ts',
     symbol: 'deadWork',

@@ -1,9 +1,11 @@
-import { alarmKey } from '#contracts';
+import { alarmKey, type AlarmRecord, type NodeRecord } from '#contracts';
 import { isDegraded } from '#domain/verdict/networks-out.js';
 import { isActive } from '../../alarms/active.js';
+import type { About } from '../../conductor/task.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { decideTogether, isDecided, type Decided } from '../each-record.js';
 import { alarmIntents } from './alarm-intents.js';
 import { detectionAlarmCodes, detectionAlarms, alarmedNetworks, type DetectionFacts } from './detection-alarms.js';
 
@@ -16,13 +18,15 @@ export const alarmsOfDetection: Concern<DetectionCondition> = {
   isKnown: ({ nodes, alarms }) => nodes.live && alarms.live,
   conditions: (fleet) => {
     const { fresh, sighted } = fleet.detector;
-    const silent = nodesSilentAlone(fleet).map(degraded);
-    return { holds: fresh && !sighted ? ['no-quorum', ...silent] : silent };
+    const { made, failed } = nodesSilentAlone(fleet);
+    const silent = made.map(degraded);
+    return { holds: fresh && !sighted ? ['no-quorum', ...silent] : silent, failed };
   },
   plan: (fleet, ages) => {
     const { beacon, silentFor, fresh, sighted } = fleet.detector;
-    const wanted = detectionAlarms({
-      ...standing(fleet),
+    const { nodes, active } = standing(fleet);
+    const facts = {
+      active,
       silentForMs: silentFor,
       beacon: beacon && {
         fresh,
@@ -32,9 +36,13 @@ export const alarmsOfDetection: Concern<DetectionCondition> = {
         ...(beacon.conditions && { conditions: beacon.conditions }),
       },
       noQuorumForMs: ages.of('no-quorum'),
-      degradedForMs: (node) => ages.of(degraded(node)),
-    });
-    return alarmIntents(fleet, detectionAlarmCodes, wanted);
+      degradedForMs: (node: string) => ages.of(degraded(node)),
+    };
+    const { made, failed } = decideTogether(nodes, aboutIt, (some) => detectionAlarms({ ...facts, nodes: some }));
+    // A node that could not be judged may be silent on any network.
+    const isOver = (a: AlarmRecord): boolean =>
+      isDecided(failed)(a) && (a.code !== 'network-down' || failed.length === 0);
+    return [...failed, ...alarmIntents(fleet, detectionAlarmCodes, made, isOver)];
   },
 };
 
@@ -49,9 +57,13 @@ const standing = perFleet(({ nodes, alarms }: Fleet): Pick<DetectionFacts, 'node
 });
 
 /** A network that comes back does so node by node: each gets its time from then on. */
-function nodesSilentAlone(fleet: Fleet): string[] {
-  const facts = standing(fleet);
-  const down = alarmedNetworks(facts);
-  const isOfNetworks = (networks: readonly string[]): boolean => networks.every((network) => down.has(network));
-  return facts.nodes.filter((n) => isDegraded(n) && !isOfNetworks(n.verdict?.networks ?? [])).map((n) => n.name);
+function nodesSilentAlone(fleet: Fleet): Decided<string> {
+  const { nodes, active } = standing(fleet);
+  return decideTogether(nodes, aboutIt, (some) => {
+    const down = alarmedNetworks({ active, nodes: some });
+    const isOfNetworks = (networks: readonly string[]): boolean => networks.every((network) => down.has(network));
+    return some.filter((n) => isDegraded(n) && !isOfNetworks(n.verdict?.networks ?? [])).map((n) => n.name);
+  });
 }
+
+const aboutIt = ({ name: node }: NodeRecord): About => ({ node });

@@ -5,6 +5,7 @@ import { missingDrivers, offersOf, type MissingDriver } from '../../nodes/missin
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
+import { aboutNode, decideTogether, type Decided } from '../each-record.js';
 import type { ClearAlarm, RaiseAlarm, PublishDriver } from '../intent.js';
 import { alarmIntents } from './alarm-intents.js';
 import { outdatedAlarms } from './outdated-workers.js';
@@ -18,29 +19,33 @@ const NO_WORKERS: AlarmCode = 'no-workers';
  */
 export const drivers: Concern<string> = {
   perTerm: true,
-  conditions: (fleet) => ({ holds: missingIn(fleet)?.map((m) => m.driver) ?? [] }),
+  conditions: (fleet) => ({ holds: missingIn(fleet)?.made.map((m) => m.driver) ?? [] }),
   plan: (fleet, ages) => {
     const missing = missingIn(fleet);
     if (missing === undefined) return [];
     // A worker that is started anew is back by then: its nodes are out of service meanwhile, and that is no news.
-    const lasting = missing.filter((m) => ages.of(m.driver) >= SETTLE_MS);
+    const lasting = missing.made.filter((m) => ages.of(m.driver) >= SETTLE_MS);
     return [
+      ...missing.failed,
       ...alarmIntents(fleet, ['worker-outdated'], outdatedAlarms(fleet.workers ?? [])),
       ...lasting.map(lost),
-      ...back(fleet, missing),
+      // A node of which that cannot be said may need any of them.
+      ...(missing.failed.length === 0 ? back(fleet, missing.made) : []),
     ];
   },
 };
 
 /** Undefined: it is not known who lives, or which nodes there are. */
-const missingIn = perFleet(({ workers, nodes }: Fleet): MissingDriver[] | undefined =>
-  workers === undefined || !nodes.live
-    ? undefined
-    : missingDrivers(
-        nodes.list.map((e) => e.value),
-        offersOf(workers),
-      ),
-);
+const missingIn = perFleet(({ workers, nodes }: Fleet): Decided<MissingDriver> | undefined => {
+  if (workers === undefined || !nodes.live) return undefined;
+  const offers = offersOf(workers);
+  return decideTogether(nodes.list, aboutNode, (all) =>
+    missingDrivers(
+      all.map((e) => e.value),
+      offers,
+    ),
+  );
+});
 
 const alarmOf = ({ driver, nodes }: MissingDriver): WantedAlarm => ({
   code: NO_WORKERS,

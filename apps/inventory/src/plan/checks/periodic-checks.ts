@@ -2,7 +2,7 @@ import { isSettledJob, PERIODIC, PERMITS_KEY, type IncidentPhase, type JobRecord
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import { aboutJob, aboutNode, eachRecord, type Decided } from '../each-record.js';
+import { aboutJob, aboutNode, eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { WantedJob } from '../intent.js';
 import { heldIn, reasonsIn } from '../service.js';
 import { checksToBegin, isCalm, mayBeChecked, type WatchedNode } from './periodic-check.js';
@@ -34,12 +34,16 @@ export function checksNow(fleet: Fleet): Decided<string> {
   const calm = calmIn(fleet);
   if (!calm.is) return { made: [], failed: calm.failed };
   const nodes = watched(fleet);
-  const jobs = ownChecks(fleet);
+  const jobs = eachMade(
+    ownChecks(fleet),
+    ({ id: job }) => ({ job }),
+    (j) => [{ at: j.createdAt, isSettled: isSettledJob(j) }],
+  );
   const made = checksToBegin(nodes.made, {
     every,
     now: fleet.wallMs,
-    running: jobs.made.filter((j) => !isSettledJob(j)).length,
-    begun: newest(jobs.made.map((j) => j.createdAt).filter((at) => at <= fleet.wallMs)),
+    running: jobs.made.filter((j) => !j.isSettled).length,
+    begun: newest(jobs.made.map((j) => j.at).filter((at) => at <= fleet.wallMs)),
   });
   return { made, failed: [...nodes.failed, ...jobs.failed] };
 }

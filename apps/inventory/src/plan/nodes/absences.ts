@@ -1,11 +1,12 @@
 import type { WorkloadRecord } from '#contracts';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
-import { eachRecord, isDecided, type Decided } from '../each-record.js';
+import { eachMade, eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { ChangeWorkload, Intent } from '../intent.js';
 import {
   absenceStep,
@@ -44,32 +45,27 @@ export const absences: Concern<AbsenceCondition> = {
   conditions: (fleet) => ({ holds: fleet.live ? looks(fleet).made.flatMap((l) => l.condition ?? []) : [] }),
   plan: (fleet, ages) => {
     if (!fleet.live) return [];
-    const { made, failed } = looks(fleet);
-    const seen = made.map((l) => ({ ...l, forMs: ageOf(l, ages) }));
-    const wanted = seen.flatMap(({ workload, presence, forMs }): WantedAlarm[] => {
-      const message = absenceAlarm(workload, presence, forMs);
-      return message === undefined
-        ? []
-        : [{ code: 'workload-ended', subject: workload.name, severity: 'warning', message }];
-    });
+    const { made, failed } = eachMade(looks(fleet), aboutIt, (l) => [decide(l, ageOf(l, ages))]);
     return [
       ...failed,
-      ...seen.flatMap(({ workload, presence, forMs }): Intent[] => {
-        const step = absenceStep(workload, presence, forMs);
-        return step === 'none' ? [] : [step === 'owe' ? owe(workload) : forget(workload)];
-      }),
-      ...alarmIntents(fleet, ['workload-ended'], wanted, isDecided(failed)),
+      ...made.flatMap((d) => d.intents),
+      ...alarmIntents(
+        fleet,
+        ['workload-ended'],
+        made.flatMap((d) => d.alarms),
+        isDecided(failed),
+      ),
     ];
   },
 };
 
 /** How far each is, by the ages of who starts them again. */
-export const absenceViews = (fleet: Fleet, ages: Ages<AbsenceCondition>): AbsenceView[] =>
+export const absenceViews = (fleet: Fleet, ages: Ages<AbsenceCondition>): readonly AbsenceView[] =>
   fleet.live
-    ? looks(fleet).made.flatMap((look) => {
+    ? eachMade(looks(fleet), aboutIt, (look): AbsenceView[] => {
         const leftMs = restartLeftMs(look.workload, look.presence, ageOf(look, ages));
         return leftMs === undefined ? [] : [{ workload: look.workload, leftMs }];
-      })
+      }).made
     : [];
 
 /** At those of which anything could follow: nearly all run, and never ended. */
@@ -94,6 +90,18 @@ const looks = perFleet((fleet): Decided<Look> =>
     },
   ),
 );
+
+const aboutIt = ({ workload: { name } }: Look): About => ({ workload: name });
+
+function decide({ workload, presence }: Look, forMs: number): { intents: Intent[]; alarms: WantedAlarm[] } {
+  const step = absenceStep(workload, presence, forMs);
+  const message = absenceAlarm(workload, presence, forMs);
+  return {
+    intents: step === 'none' ? [] : [step === 'owe' ? owe(workload) : forget(workload)],
+    alarms:
+      message === undefined ? [] : [{ code: 'workload-ended', subject: workload.name, severity: 'warning', message }],
+  };
+}
 
 const ageOf = ({ condition }: Look, ages: Ages<AbsenceCondition>): number =>
   condition === undefined ? 0 : ages.of(condition);

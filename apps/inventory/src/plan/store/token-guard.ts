@@ -4,6 +4,8 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
+import { aboutJob, aboutNode, decideTogether } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 
 /**
  * Says where a holder's token is below what records hold. A record of a lease shows the token as it was known before the
@@ -12,13 +14,15 @@ import type { Concern } from '../concern.js';
  */
 export const tokenGuard: Concern<BehindCondition> = {
   isKnown: ({ nodes, incidents, jobs }) => nodes.live && incidents.live && jobs.live,
-  conditions: (fleet) => ({ holds: behindIn(fleet).map(keyOf) }),
+  conditions: (fleet) => ({ holds: behindIn(fleet).behind.map(keyOf) }),
   plan: (fleet, ages) => {
-    const behind = behindIn(fleet);
+    const { behind, floors, failed } = behindIn(fleet);
     const lasting = behind.filter((l) => ages.of(keyOf(l)) >= l.ttlMs);
-    // What another conductor has told of goes on while it holds, however short it was seen here.
-    const isOver = ({ subject }: AlarmRecord): boolean => behind.every((l) => l.name !== subject);
-    return alarmIntents(fleet, ['token-behind'], behindAlarms(lasting, floorsIn(fleet)), isOver);
+    // What another conductor has told of goes on while it holds, however short it was seen here; and a record that could
+    // not be judged may hold the highest.
+    const isOver = ({ subject }: AlarmRecord): boolean =>
+      failed.length === 0 && behind.every((l) => l.name !== subject);
+    return [...failed, ...alarmIntents(fleet, ['token-behind'], behindAlarms(lasting, floors), isOver)];
   },
 };
 
@@ -35,20 +39,27 @@ const holdersIn = ({ leases }: Fleet): (Holder & { ttlMs: number })[] =>
   }));
 
 const behindIn = perFleet((fleet) => {
-  const floors = floorsIn(fleet);
-  return holdersIn(fleet).filter((l) => isBehind(l, floors));
+  const { made: floors, failed } = floorsIn(fleet);
+  return { behind: holdersIn(fleet).filter((l) => isBehind(l, floors)), floors, failed };
 });
 
 /** Lease → the highest token in the records that it guards. */
-function floorsIn({ nodes, incidents, jobs }: Fleet): Record<string, number> {
-  const all = incidents.list.map((e) => e.value);
-  return {
-    conductor: conductorFloor(
-      all,
-      jobs.list.map((e) => e.value),
+function floorsIn(fleet: Fleet): { made: Record<string, number>; failed: FailRecord[] } {
+  const incidents = decideTogether(fleet.incidents.list, aboutNode, (some) => {
+    const all = some.map((e) => e.value);
+    return { conductor: conductorFloor(all, []), fencer: fencerFloor(all) };
+  });
+  const jobs = decideTogether(fleet.jobs.list, aboutJob, (some) =>
+    conductorFloor(
+      [],
+      some.map((e) => e.value),
     ),
-    fencer: fencerFloor(all),
-    detector: detectorFloor(nodes.list.map((e) => e.value)),
+  );
+  const nodes = decideTogether(fleet.nodes.list, aboutNode, (some) => detectorFloor(some.map((e) => e.value)));
+  const { conductor, fencer } = incidents.made;
+  return {
+    made: { conductor: Math.max(conductor, jobs.made), fencer, detector: nodes.made },
+    failed: [...incidents.failed, ...jobs.failed, ...nodes.failed],
   };
 }
 

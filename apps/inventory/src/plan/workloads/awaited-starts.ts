@@ -34,7 +34,7 @@ export const awaitedStarts = perFleet((fleet: Fleet): AwaitedStarts => {
     // One that is being stopped so that it can move is the stops' until it has left.
     const isOurs = w.desired === 'running' && w.stop === undefined;
     const event = isOurs ? newsOf(w, fleet) : undefined;
-    const isAwaited = isOurs && (w.assignment === undefined || w.start !== undefined);
+    const isAwaited = isOurs && (w.start !== undefined || w.assignment === undefined);
     const isUnstopped = w.stop !== undefined && w.stop.attempt > 0;
     // Only now: one about which anything of this throws is in none of them.
     if (w.move !== undefined) moving.push(w);

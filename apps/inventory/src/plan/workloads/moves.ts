@@ -80,7 +80,10 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
   const leaving = new Map<string, string>();
   for (const [node, step] of fleet.degradedSteps()) if (step === 'drain') leaving.set(node, 'degraded');
   for (const { key } of draining(fleet).made) leaving.set(key, 'drain');
-  for (const { value: job } of waiting(fleet).made) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
+  const jobs = eachMade(waiting(fleet), aboutJob, ({ key, value: { nodes } }) =>
+    nodes.map((node) => [node, `job:${key}`] as const),
+  );
+  for (const [node, cause] of jobs.made) leaving.set(node, cause);
   const known = eachRecord(fleet.workloads.list, aboutWorkload, (e) => [
     { ...e, isFailing: isFailing(e.value), isMoving: e.value.move !== undefined },
   ]);
@@ -101,7 +104,7 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
     leaving,
     moving: known.made.filter((e) => e.isMoving).map((e) => e.value),
     plan,
-    failed: [...draining(fleet).failed, ...waiting(fleet).failed, ...known.failed, ...room.failed, ...failed],
+    failed: [...draining(fleet).failed, ...jobs.failed, ...known.failed, ...room.failed, ...failed],
   };
 });
 

@@ -1,9 +1,10 @@
 import { MusterError, type Assignment, type Report, type WorkloadRecord } from '#contracts';
+import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
-import { eachRecord, intentsOfEach, type Decided } from '../each-record.js';
+import { allIntents, eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { ChangeWorkload, CreateJob, Intent } from '../intent.js';
 import { orderOutcome, stopJob, type OrderOutcome } from './recover-job.js';
 import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
@@ -37,31 +38,21 @@ interface Stopping {
  */
 export const stops: Concern<StopCondition> = {
   conditions: (fleet) => {
-    const { made: all } = stopping(fleet);
-    const asked = all.filter(isNodeAsked);
-    return {
-      holds: [
-        ...all.filter((s) => s.workload.stop === undefined && runsThere(s)).map(conditionOf('seen')),
-        ...all.filter((s) => (s.workload.stop?.attempt ?? 0) > 0).map(conditionOf('retry')),
-        ...asked.filter(runsThere).map(conditionOf('named')),
-      ],
-      unknown: all.filter((s) => !isNodeAsked(s) || s.report?.workloads === undefined).map(conditionOf('named')),
-    };
+    const { made, failed } = eachMade(stopping(fleet), aboutIt, (s) => [conditionsOf(s)]);
+    return { holds: made.flatMap((c) => c.holds), unknown: made.flatMap((c) => c.unknown), failed };
   },
   plan: (fleet, ages) => {
-    const { made, failed } = stopping(fleet);
-    return [...failed, ...intentsOfEach(made, aboutIt, (s) => intents(s, fleet, ages))];
+    return allIntents(eachMade(stopping(fleet), aboutIt, (s) => intents(s, fleet, ages)));
   },
 };
 
 /** How far each is, by the ages of who stops them. */
-export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): StopView[] =>
-  stopping(fleet)
-    .made.map((s) => {
-      const facts = factsOf(s, ages);
-      return { workload: s.workload, step: stopStep(facts), leftMs: retryLeftMs(facts) };
-    })
-    .filter(({ step }) => step !== 'done');
+export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): readonly StopView[] =>
+  eachMade(stopping(fleet), aboutIt, (s): StopView[] => {
+    const facts = factsOf(s, ages);
+    const step = stopStep(facts);
+    return step === 'done' ? [] : [{ workload: s.workload, step, leftMs: retryLeftMs(facts) }];
+  }).made;
 
 const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Decided<Stopping> =>
   eachRecord(
@@ -76,7 +67,21 @@ const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Decided<Stoppin
   ),
 );
 
-const aboutIt = ({ workload }: Stopping) => ({ workload: workload.name });
+const aboutIt = ({ workload }: Stopping): About => ({ workload: workload.name });
+
+function conditionsOf(s: Stopping): { holds: StopCondition[]; unknown: StopCondition[] } {
+  const { stop } = s.workload;
+  const runs = runsThere(s);
+  const isAsked = isNodeAsked(s);
+  return {
+    holds: [
+      ...(stop === undefined && runs ? [conditionOf('seen')(s)] : []),
+      ...(stop !== undefined && stop.attempt > 0 ? [conditionOf('retry')(s)] : []),
+      ...(isAsked && runs ? [conditionOf('named')(s)] : []),
+    ],
+    unknown: !isAsked || s.report?.workloads === undefined ? [conditionOf('named')(s)] : [],
+  };
+}
 
 const conditionOf =
   (kind: 'seen' | 'retry' | 'named') =>
