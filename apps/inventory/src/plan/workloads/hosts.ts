@@ -22,8 +22,8 @@ export const hosts = perFleet((fleet: Fleet): Decided<Host> => {
   return { made: made.toSorted((a, b) => (a.name < b.name ? -1 : 1)), failed: [...used.failed, ...failed] };
 });
 
-/** Nodes of which a driver is offered by nobody. */
-export const undriven = perFleet(({ workers, nodes }: Fleet): Decided<string> => {
+/** Nodes of which a driver is offered by nobody. Who tells of drivers tells of those of which that cannot be said. */
+const undriven = perFleet(({ workers, nodes }: Fleet): Decided<string> => {
   const offers = offersOf(workers ?? []);
   return eachRecord(nodes.list, aboutNode, ({ key, value }) => (missingOf(value, offers).length === 0 ? [] : [key]));
 });

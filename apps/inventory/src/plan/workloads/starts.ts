@@ -6,7 +6,7 @@ import { hasSettled, settling, type SettledCondition } from '../settled.js';
 import { contradicted, proven } from '../power/contradicted.js';
 import { awaitedStarts } from './awaited-starts.js';
 import { doubleConditions, doubles } from './doubles.js';
-import { allTell, undriven } from './hosts.js';
+import { allTell } from './hosts.js';
 import { startAlarms } from './start-alarms.js';
 import { mustAnswer, silentNodes } from './start-check.js';
 import { awaitsNode, left, retry, word, type OwedCondition, type StartCondition } from './start-conditions.js';
@@ -50,9 +50,12 @@ export const starts: Concern<Condition> = {
   },
 };
 
-/** All that starts rest on, and that could not be judged. */
-const unclear = (fleet: Fleet): FailRecord[] =>
-  [awaitedStarts, mustAnswer, undriven, doubles, taken].flatMap((of) => of(fleet).failed);
+/** All that starts rest on, and that could not be judged. Most rounds nothing is to be started: then no node is looked at. */
+function unclear(fleet: Fleet): FailRecord[] {
+  const { awaited, failed } = awaitedStarts(fleet);
+  const asked = awaited.length === 0 ? [] : [...mustAnswer(fleet).failed, ...taken(fleet).failed];
+  return [...failed, ...doubles(fleet).failed, ...asked];
+}
 
 /** Nobody's word lacks. */
 const everybodyTells = perFleet((fleet: Fleet): boolean => allTell(fleet) && silentNodes(fleet).length === 0);
