@@ -12,13 +12,12 @@ export const SPEAKS_MS = 2_000;
  * @param heard what a node has said last; undefined: this process has never heard it
  */
 export function silentNodes(
-  except: string,
   nodes: readonly NodeRecord[],
   beacon: Beacon | undefined,
   heard: (node: string) => { bootId: string; agoMs: number } | undefined,
 ): SilentNode[] {
   return nodes.flatMap((n) => {
-    if (!shouldReport(n) || n.name === except) return [];
+    if (!shouldReport(n)) return [];
     const verdict = latestVerdict(n, beacon);
     const last = heard(n.name);
     const unjudged = verdict === undefined || verdict === 'UNKNOWN';

@@ -52,7 +52,7 @@ function factsOf(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): CollateralF
 export const silent = perFleet((fleet: Fleet): Decided<SilentNode> => {
   const { nodes, detector } = fleet;
   const { made, failed } = eachRecord(nodes.list, aboutNode, ({ value }) =>
-    silentNodes('', [value], detector.current, (name) => wordOf(fleet, name)),
+    silentNodes([value], detector.current, (name) => wordOf(fleet, name)),
   );
   return { made: [...made, ...failed.flatMap((f) => ownSilence(fleet, f.about['node'] ?? ''))], failed };
 });
