@@ -512,9 +512,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       return undefined;
     }
     // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
-    const blind = this.f.blind();
-    if (i.phase === 'fenced' && blind !== undefined && unprovenProof(i, this.records.nodes.get(node)).length > 0) {
-      names({ name: blind, subject: node, node });
+    const noQuorum = this.f.noQuorum();
+    if (i.phase === 'fenced' && noQuorum !== undefined && unprovenProof(i, this.records.nodes.get(node)).length > 0) {
+      names({ name: noQuorum, subject: node, node });
       return undefined;
     }
     if (i.phase === 'recovering') {
