@@ -399,9 +399,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
       items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
     const isTold = ({ name, subject, node }: Obstacle, about: readonly PlanItem[]): boolean => {
-      // What was ordered off before is not suppressed: its item waits, and says in words by which gate.
-      if (name === PAUSE) return about.some((i) => i.does === 'waits' && i.reason.startsWith('PAUSED: '));
-      const gate = /^gate (.*)$/.exec(name)?.[1];
+      const gate = name === PAUSE ? 'PAUSED' : /^gate (.*)$/.exec(name)?.[1];
       if (gate === undefined) return about.length > 0;
       // Its verdict may be of this moment, and its record of the moment before.
       const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;

@@ -72,6 +72,7 @@ function openItem(p: IncidentView, f: PlanFacts): PlanItem {
     next: said.next,
     reason: `${said.reason}${work}${stopped === undefined ? '' : ` Until then it stays at gate ${stopped}.`}${does === 'would' ? ' The mode is observe.' : ''}`,
     ...(stopped !== undefined && { gate: stopped }),
+    ...(step.do === 'wait' && step.gate !== undefined && { gate: step.gate, ...figuresOf(step.gate, p.facts) }),
     ...(step.do === 'suppress' && { gate: step.gate.gate, ...figuresOf(step.gate.gate, p.facts) }),
     ...(step.do === 'wait' && step.by === 'quarantine' && { figures: [quarantineFigure(step.leftMs ?? 0)] }),
     again: againOf(step, p.facts, f),

@@ -8,7 +8,7 @@ import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
 import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
-import { incidentStep, openingStep } from '../plan/incidents/incident-step.js';
+import { incidentStep, openingStep, stoppedStep } from '../plan/incidents/incident-step.js';
 import { decideMoves } from '../plan/workloads/decide-moves.js';
 import { stopStep } from '../plan/workloads/stop-step.js';
 import { aJob } from '../testing/fixtures.js';
@@ -170,6 +170,24 @@ describe('the plan of a random fleet', () => {
         expect(item?.next).toBe(`${observe ? 'would hold' : 'holds'} it at gate ${gate}`);
         expect(item?.reason).toContain('so it is.');
         expect(item?.again.when).not.toBe(undefined);
+      }),
+    );
+  });
+
+  it('names the gate at which one waits that was ordered off before', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...GateCodes), fc.boolean(), (gate, observe) => {
+        const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
+        const incident = anIncident('n-0', { phase: 'failed', commands: [off] });
+        const stops: GateResult = { gate, pass: false, detail: 'so it is.' };
+        const step = stoppedStep(incident, stops, [stops]);
+        const facts = {
+          ...empty,
+          incidents: { opening: [], open: [{ incident, step, ...(observe && { enforced: step }) }] },
+        };
+        expect(planItems(facts)).toMatchObject([
+          { gate, does: observe ? 'would' : 'waits', name: 'n-0', again: { when: expect.any(String) } },
+        ]);
       }),
     );
   });

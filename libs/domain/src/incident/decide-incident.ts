@@ -12,7 +12,7 @@ export type IncidentDecision = { gates: GateResult[] } & (
   /** UP after a command: ends as survived once the power quarantine is over; until then nothing new is ordered. */
   | { do: 'await-survival'; reason: string }
   /** After a command, with a gate that stops: neither forward nor back. */
-  | { do: 'hold'; reason: string }
+  | { do: 'hold'; gate: GateResult; reason: string }
 );
 
 /**
@@ -36,6 +36,6 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
   const asked = permitted ? gates.filter((g) => gateTable[g.gate].askedAgain || held.includes(g.gate)) : gates;
   const stopped = stoppingGate(asked, i.released?.gates, f);
   if (stopped === undefined) return { do: 'fence', gates };
-  if (wasCommanded(i)) return { do: 'hold', reason: `${stopped.gate}: ${stopped.detail}`, gates };
+  if (wasCommanded(i)) return { do: 'hold', gate: stopped, reason: `${stopped.gate}: ${stopped.detail}`, gates };
   return { do: 'suppress', gate: stopped, gates };
 }

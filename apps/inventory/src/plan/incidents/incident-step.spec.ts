@@ -74,7 +74,14 @@ describe('the next step of an incident', () => {
 
   it('after its off is not stopped any more, and waits at the gate', () => {
     const i = anIncident('a-1', { phase: 'failed', commands: [off] });
-    expect(stoppedStep(i, brake, [brake])).toEqual({ do: 'wait', by: 'gate', reason: 'BRAKE: too many.' });
+    expect(stoppedStep(i, brake, [brake])).toEqual({
+      do: 'wait',
+      by: 'gate',
+      reason: 'BRAKE: too many.',
+      gate: 'BRAKE',
+    });
+    const d = { do: 'hold' as const, gate: brake, reason: 'BRAKE: too many.', gates: [brake] };
+    expect(incidentStep(i, d, calm)).toEqual(stoppedStep(i, brake, [brake]));
   });
 });
 

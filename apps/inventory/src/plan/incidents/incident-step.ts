@@ -1,4 +1,4 @@
-import { isOpenIncident, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
+import { isOpenIncident, type GateCode, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
 import type { IncidentDecision } from '#domain/incident/decide-incident.js';
 import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { wasCommanded } from '#domain/incident/phases.js';
@@ -25,8 +25,8 @@ export type IncidentWait =
 export type DecidedStep =
   | { do: 'end'; reason: string }
   | { do: 'survive'; reason: string }
-  /** `leftMs`: until the wait is over by itself; absent: something has to change. */
-  | { do: 'wait'; by: IncidentWait; reason: string; leftMs?: number }
+  /** `leftMs`: until the wait is over by itself; absent: something has to change. `gate`: the one that it waits for. */
+  | { do: 'wait'; by: IncidentWait; reason: string; leftMs?: number; gate?: GateCode }
   | { do: 'suppress'; gate: GateResult; gates: GateResult[] };
 
 /** The next step of an incident whose node is not yet proven off. */
@@ -60,7 +60,7 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
     if (leftMs === 0) return { do: 'survive', reason: d.reason };
     return { do: 'wait', by: 'quarantine', reason: `${d.reason}; a power-off may still take effect`, leftMs };
   }
-  if (d.do === 'hold') return { do: 'wait', by: 'gate', reason: d.reason };
+  if (d.do === 'hold') return stoppedStep(i, d.gate, d.gates);
   if (d.do === 'suppress') {
     if (i.cause === 'manual' && v.stoppedForMs(d.gate) >= HELD_ORDER_LAPSES_MS)
       return { do: 'end', reason: 'Nobody released the order within 10 min.' };
@@ -86,7 +86,7 @@ export const needsIdentity = (i: IncidentRecord): boolean => !wasCommanded(i) &&
 /** A gate stops it, its permit among them. */
 export function stoppedStep(i: IncidentRecord, gate: GateResult, gates: GateResult[]): DecidedStep {
   const reason = `${gate.gate}: ${gate.detail}`;
-  if (wasCommanded(i)) return { do: 'wait', by: 'gate', reason };
+  if (wasCommanded(i)) return { do: 'wait', by: 'gate', reason, gate: gate.gate };
   if (i.drill !== undefined) return { do: 'end', reason: `The drill was given up at ${reason}` };
   return { do: 'suppress', gate, gates };
 }
