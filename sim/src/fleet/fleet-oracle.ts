@@ -1,4 +1,5 @@
 import {
+  alarmKey,
   isEndedJob,
   isOpenIncident,
   isPaused,
@@ -17,6 +18,7 @@ import {
   type Permits,
   type PlanItem,
   type Reservations,
+  type StormTrip,
   type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
@@ -79,10 +81,8 @@ const SECOND_READ_MS = 4_000;
 /** What is so little past the end of the quarantine, ms, is right at it. */
 const JUST_OVER_MS = 1_000;
 
-/** Obstacle to a fencing that has failed: it is not tried again before the pause is over. */
-const PAUSE = 'a pause';
 /** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
-const planned = /^(gate |a pause$|collateral|alarm (no-room|workload-held)|a held return)/;
+const planned = /^(gate |collateral|a contradiction|alarm (no-room|workload-held)|a held return)/;
 
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
@@ -399,7 +399,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
       items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
     const isTold = ({ name, subject, node }: Obstacle, about: readonly PlanItem[]): boolean => {
-      const gate = name === PAUSE ? 'PAUSED' : /^gate (.*)$/.exec(name)?.[1];
+      const gate = /^gate (.*)$/.exec(name)?.[1];
       if (gate === undefined) return about.length > 0;
       // Its verdict may be of this moment, and its record of the moment before.
       const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;
@@ -505,8 +505,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       names({ name: obstacle, subject: node, node });
       return undefined;
     }
-    if (this.isRetryPaused(i)) {
-      names({ name: PAUSE, subject: node, node });
+    const gate = this.gateOfRetry(i);
+    if (gate !== undefined) {
+      names({ name: `gate ${gate}`, subject: node, node });
+      return undefined;
+    }
+    // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
+    const asks = this.records.alarms.get(alarmKey('conflict-power', node));
+    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && asks !== undefined && asks.cleared === undefined) {
+      names({ name: 'a contradiction', subject: node, node });
       return undefined;
     }
     // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
@@ -550,13 +557,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   /**
-   * A person's pause stands before the next try of a fencing that has failed. It is over by the wall clock of the conductor,
-   * which somebody may have set back.
+   * What stands before the next try of a fencing that has failed: a person's pause, which is over by the wall clock of the
+   * conductor, and somebody may have set that back; or a storm that its node is of.
    */
-  private isRetryPaused(i: IncidentRecord | undefined): boolean {
-    if (i?.phase !== 'failed') return false;
+  private gateOfRetry(i: IncidentRecord | undefined): GateCode | undefined {
+    if (i?.phase !== 'failed') return undefined;
     const wallMs = this.f.wallOf(this.holderOf('conductor'));
-    return wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs);
+    if (wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs)) return 'PAUSED';
+    const isHeldBy = (t: StormTrip): boolean => t.members[i.node] !== undefined && !t.members[i.node]?.released;
+    const trip = this.permits?.trips?.find(isHeldBy);
+    return trip && (trip.cause === 'domain' ? 'DOMAIN' : 'BRAKE');
   }
 
   /** What is named by a record, and stands against it. */
@@ -570,7 +580,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const i = this.incidentOf(node);
     if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
     if (i?.collateral !== undefined) return 'collateral';
-    if (this.isRetryPaused(i)) return PAUSE;
+    const gate = this.gateOfRetry(i);
+    if (gate !== undefined) return `gate ${gate}`;
     const record = this.records.nodes.get(node);
     if (record?.cordon !== undefined) return 'a cordon';
     if (record?.pendingReturn?.held !== undefined) return 'a held return';

@@ -33,8 +33,8 @@ describe('the whole plane in virtual time', () => {
 
   it('lets a fencing that has failed wait where a pause stands by the clock of the conductor, as the plan says', async () => {
     const { probes } = await fleet.oneNamed(namedOf('paused-by-a-clock-set-back'));
-    expect(probes.get('named by the plan: a pause')).toBe(2);
-    expect(probes.get('at the end: a pause')).toBe(2);
+    expect(probes.get('named by the plan: gate PAUSED')).toBe(2);
+    expect(probes.get('at the end: gate PAUSED')).toBe(2);
     expect(probes.get('fenced: read-back')).toBeUndefined();
   });
 
