@@ -55,6 +55,13 @@ export const storm: readonly Mutant[] = [
     specs: ['apps/inventory/src/verdicts/silence-watch.spec.ts'],
   },
   {
+    name: 'two that wait for spare parts fell together where a new process begins to hear',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'togetherIn',
+    operation: { replace: 'x.forMs < StormNumbers.candidateWindow', with: 'x.forMs >= 0' },
+    specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
+  },
+  {
     name: 'a storm holds nobody: the counts of the moment decide',
     file: 'libs/domain/src/incident/storm.ts',
     symbol: 'askStorm',

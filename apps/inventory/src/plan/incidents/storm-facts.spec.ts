@@ -83,3 +83,19 @@ it('a storm is shown for as long as it has stood, and a silence is as old as its
   expect(stormFacts(fleet, ages)?.silent).toEqual([{ node: 'n-1', domain: node.failureDomain, forMs: 5_000 }]);
   expect(isCalm(fleet)).toBe(false);
 });
+
+it('who has waited for spare parts did not fall with whoever falls now, as its incident says', () => {
+  const fleet = sight({
+    nodes: records({ old: aNode('old'), new: aNode('new'), cordoned: aNode('cordoned', { cordon }) }),
+    incidents: records({ old: anIncident('old', { phase: 'failed' }) }),
+    detector: { silentTogether: ['old', 'new', 'cordoned', 'gone'].map((node) => ({ node, forMs: 1_000 })) },
+  });
+  const aged = (incidentMs: number): string[] | undefined => {
+    const ages: StormAges = { of: () => ageMs(incidentMs), ofSilence: () => ageMs(2_000) };
+    return stormFacts(fleet, ages)?.together?.map((x) => `${x.node} ${x.forMs}`);
+  };
+  expect(aged(700_000)).toEqual(['new 2000']);
+  expect(aged(5_000)).toEqual(['old 5000', 'new 2000']);
+});
+
+const cordon = { by: 'eve', at: 1, reason: 'r' };

@@ -11,7 +11,7 @@ import {
 import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
 import { calmKey, incidentKey, nothingToKeep, permitKey, tripKey } from '#domain/incident/permits.js';
 import { wasCommanded } from '#domain/incident/phases.js';
-import { candidates, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
+import { candidates, StormNumbers, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
@@ -69,10 +69,7 @@ export function stormFacts(f: StormSight, ages: StormAges): StormFacts | undefin
       ...{ node: name, domain },
       forMs: silentForMs(f, ages, name),
     })),
-    together: f.detector.silentTogether.filter(({ node }) => {
-      const n = f.nodes.get(node)?.value;
-      return n !== undefined && isMember(n);
-    }),
+    together: togetherIn(f, ages),
     unrecovered: f.incidents.list.filter(({ key, value }) => isCounted(f, ages, key, value)).map((e) => e.key),
     grants: grantedIn(f).map(({ incident, node }) => ({ incident, node, ageMs: ages.of(permitKey(incident)) })),
     domains,
@@ -80,6 +77,16 @@ export function stormFacts(f: StormSight, ages: StormAges): StormFacts | undefin
     latch: latchOf(f, ages),
   };
 }
+
+/** Who waits for spare parts has an incident that says for how long: it did not fall with whoever falls now. */
+const togetherIn = (f: StormSight, ages: StormAges): NonNullable<StormFacts['together']> =>
+  f.detector.silentTogether
+    .filter(({ node }) => {
+      const n = f.nodes.get(node)?.value;
+      return n !== undefined && isMember(n);
+    })
+    .map(({ node, forMs }) => ({ node, forMs: Math.max(forMs, silentForMs(f, ages, node)) }))
+    .filter((x) => x.forMs < StormNumbers.candidateWindow);
 
 /** As {@link nothingToKeep}; false where not all of it is known. */
 export const isCalm = (f: StormSight): boolean =>
