@@ -5,7 +5,7 @@ export type AgeMs = number & { readonly clock: 'monotonic' };
 
 export const ageMs = (ms: number): AgeMs => ms as AgeMs;
 
-/** A reading of the clock that goes only while a detector is heard that sees the fleet, ms. */
+/** A reading of the clock that goes only while a detector is heard that sees the fleet, or a span on it, ms. */
 export type SightedMs = number & { readonly clock: 'sighted' };
 
 /**

@@ -445,10 +445,24 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a takeover ends the alarm of a node that never boots',
-    file: 'apps/inventory/src/incidents/incident-alarms.reconciler.ts',
-    symbol: 'IncidentAlarmsReconciler.reconcile',
+    file: 'apps/inventory/src/plan/incidents/alarms-of-incidents.ts',
+    symbol: 'alarmsOfIncidents',
     operation: { operand: 'told.has(node)' },
-    specs: ['apps/inventory/src/incidents/boot-alarm.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/alarms-of-incidents.spec.ts'],
+  },
+  {
+    name: 'an alarm of a missed boot that is over keeps the next boot from its grace',
+    file: 'apps/inventory/src/plan/incidents/alarms-of-incidents.ts',
+    symbol: 'alarmsOfIncidents',
+    operation: { operand: 'isActive(a)' },
+    specs: ['apps/inventory/src/plan/incidents/alarms-of-incidents.spec.ts'],
+  },
+  {
+    name: 'an incident that cannot be read has alarms',
+    file: 'apps/inventory/src/plan/incidents/alarms-of-incidents.ts',
+    symbol: 'readableIncidents',
+    operation: { replace: 'i.unreadable === undefined', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/alarms-of-incidents.spec.ts'],
   },
   {
     name: 'an order that a power-off takes the place of ends without a word',
