@@ -41,7 +41,15 @@ describe('how long a host has been hung', () => {
       { ageMs: () => undefined },
       { of: () => undefined },
       { of: () => [] },
-      { now: () => ({ nodes: none, incidents: none, permits: none, detector: {}, settings: enforced() }) },
+      {
+        now: () => ({
+          nodes: none,
+          incidents: none,
+          permits: none,
+          detector: { silentTogether: [] },
+          settings: enforced(),
+        }),
+      },
     ];
     // What is played here is less than the real parts, and all that is asked of them.
     sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
