@@ -404,7 +404,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       // Its verdict may be of this moment, and its record of the moment before.
       const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;
       const isOfNow = (i: PlanItem): boolean => isBack && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
-      return about.some((i) => i.gate === gate || i.does === 'would' || isOfNow(i));
+      // Before the next try comes, the gate is not asked.
+      const isTooSoon = (i: PlanItem): boolean => i.next === 'waits for the backoff';
+      return about.some((i) => i.gate === gate || i.does === 'would' || isOfNow(i) || isTooSoon(i));
     };
     this.unsettled((o) => {
       if (!planned.test(o.name)) return;
@@ -566,7 +568,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs)) return 'PAUSED';
     const isHeldBy = (t: StormTrip): boolean => t.members[i.node] !== undefined && !t.members[i.node]?.released;
     const trip = this.permits?.trips?.find(isHeldBy);
-    return trip && (trip.cause === 'domain' ? 'DOMAIN' : 'BRAKE');
+    const gate = trip && (trip.cause === 'domain' ? 'DOMAIN' : 'BRAKE');
+    return gate !== undefined && i.released?.gates.includes(gate) === true ? undefined : gate;
   }
 
   /** What is named by a record, and stands against it. */
