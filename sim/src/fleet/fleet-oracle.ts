@@ -18,10 +18,10 @@ import {
   type Permits,
   type PlanItem,
   type Reservations,
-  type StormTrip,
   type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
+import { holding, type LatchGate } from '#domain/incident/storm.js';
 import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
@@ -493,35 +493,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
     if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;
     const { node } = i;
-    if (i.phase === 'suppressed') {
-      names({ name: `gate ${i.gate ?? 'none'}`, subject: node, node });
-      return undefined;
-    }
-    if (i.collateral !== undefined) {
-      names({ name: 'collateral', subject: node, node });
-      return undefined;
-    }
-    const isCordoned = this.records.nodes.get(node)?.cordon !== undefined;
-    const obstacle = isCordoned ? 'a cordon' : (this.unseen(node) ?? this.observes);
-    if (obstacle !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
-      names({ name: obstacle, subject: node, node });
-      return undefined;
-    }
-    const gate = this.gateOfRetry(i);
-    if (gate !== undefined) {
-      names({ name: `gate ${gate}`, subject: node, node });
-      return undefined;
-    }
-    // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
-    const asks = this.records.alarms.get(alarmKey('conflict-power', node));
-    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && asks !== undefined && asks.cleared === undefined) {
-      names({ name: 'a contradiction', subject: node, node });
-      return undefined;
-    }
-    // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
-    const noQuorum = this.f.noQuorum();
-    if (i.phase === 'fenced' && noQuorum !== undefined && unprovenProof(i, this.records.nodes.get(node)).length > 0) {
-      names({ name: noQuorum, subject: node, node });
+    const name = this.obstacleOfIncident(i);
+    if (name !== undefined) {
+      names({ name, subject: node, node });
       return undefined;
     }
     if (i.phase === 'recovering') {
@@ -530,6 +504,26 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (waits.some((w) => w !== undefined && this.obstacleOf(w) !== undefined)) return undefined;
     }
     return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
+  }
+
+  /** What stands against an incident that is neither over nor recovered. */
+  private obstacleOfIncident(i: IncidentRecord): string | undefined {
+    const { node, phase } = i;
+    if (phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
+    if (i.collateral !== undefined) return 'collateral';
+    const record = this.records.nodes.get(node);
+    if (phase === 'fencing' || phase === 'failed') {
+      const obstacle = record?.cordon === undefined ? (this.unseen(node) ?? this.observes) : 'a cordon';
+      if (obstacle !== undefined) return obstacle;
+    }
+    const gate = this.gateOfRetry(i);
+    if (gate !== undefined) return `gate ${gate}`;
+    // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
+    const asks = this.records.alarms.get(alarmKey('conflict-power', node));
+    const isAsked = asks !== undefined && asks.cleared === undefined;
+    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && isAsked) return 'a contradiction';
+    // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
+    return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
   }
 
   /** What is proven off counts among them from when it is on again: what it is by its record then, it is not any more. */
@@ -566,10 +560,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i?.phase !== 'failed') return undefined;
     const wallMs = this.f.wallOf(this.holderOf('conductor'));
     if (wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs)) return 'PAUSED';
-    const isHeldBy = (t: StormTrip): boolean => t.members[i.node] !== undefined && !t.members[i.node]?.released;
-    const trip = this.permits?.trips?.find(isHeldBy);
-    const gate = trip && (trip.cause === 'domain' ? 'DOMAIN' : 'BRAKE');
-    return gate !== undefined && i.released?.gates.includes(gate) === true ? undefined : gate;
+    const trips = this.permits?.trips ?? [];
+    const isHeldAt = (gate: LatchGate): boolean =>
+      i.released?.gates.includes(gate) !== true && holding(trips, i.node, gate) !== undefined;
+    return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt);
   }
 
   /** What is named by a record, and stands against it. */

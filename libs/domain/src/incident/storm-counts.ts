@@ -82,12 +82,14 @@ export function candidates(s: StormFacts, asking?: string): Set<string> {
   return all;
 }
 
+/** Within 60 s of each other, by how long each is silent, ms. */
+export const isTogether = (aMs: number, bMs: number): boolean => Math.abs(aMs - bMs) < StormNumbers.domainWindow;
+
 /** Who of a domain fell silent, or was granted a permit, within 60 s of one that fell `ms` ago. */
 export function fellTogether(s: StormFacts, domain: string, ms: number): Set<string> {
-  const together = (of: number): boolean => Math.abs(of - ms) < StormNumbers.domainWindow;
   return new Set([
-    ...s.silent.filter((x) => x.domain === domain && together(x.forMs)).map((x) => x.node),
-    ...s.grants.filter((g) => s.domainOf(g.node) === domain && together(g.ageMs)).map((g) => g.node),
+    ...s.silent.filter((x) => x.domain === domain && isTogether(x.forMs, ms)).map((x) => x.node),
+    ...s.grants.filter((g) => s.domainOf(g.node) === domain && isTogether(g.ageMs, ms)).map((g) => g.node),
   ]);
 }
 

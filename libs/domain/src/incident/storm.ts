@@ -11,6 +11,7 @@ import {
   candidates,
   fellTogether,
   isMostOfDomain,
+  isTogether,
   stormCounts,
   StormNumbers,
   type Latch,
@@ -117,15 +118,12 @@ function braked(trips: StormTrip[], s: StormFacts, l: Latch, make: NewTrip): Sto
   return latched(trips, { same, fell, kind: { cause: 'brake' } }, (n) => n > brakeLimit(s.members, s.limits), l, make);
 }
 
-const fellWith = (a: { forMs: number }, b: { forMs: number }): boolean =>
-  Math.abs(a.forMs - b.forMs) < StormNumbers.domainWindow;
-
 function domainDown(trips: StormTrip[], s: StormFacts, l: Latch, domain: string, make: NewTrip): StormTrip[] {
   const young = s.silent.filter((x) => x.domain === domain && x.forMs < StormNumbers.candidateWindow);
   const before = (s.together ?? []).filter((x) => s.domainOf(x.node) === domain);
   const over =
     young.some((x) => isMostOfDomain(s, domain, fellTogether(s, domain, x.forMs).size)) ||
-    before.some((x) => isMostOfDomain(s, domain, before.filter((y) => fellWith(y, x)).length));
+    before.some((x) => isMostOfDomain(s, domain, before.filter((y) => isTogether(y.forMs, x.forMs)).length));
   const same = trips.filter((t) => t.cause === 'domain' && t.domain === domain);
   const healing = same.some((t) => l.calmMs(t) < StormNumbers.opensAfter);
   if (!over && !healing) return trips;

@@ -37,7 +37,7 @@ export const storm: readonly Mutant[] = [
     name: 'a rack that half healed while nobody decided is none',
     file: 'libs/domain/src/incident/storm.ts',
     symbol: 'domainDown',
-    operation: { replace: 'before.filter((y) => fellWith(y, x)).length', with: '0' },
+    operation: { replace: 'before.filter((y) => isTogether(y.forMs, x.forMs)).length', with: '0' },
     specs: trips,
   },
   {
