@@ -18,13 +18,15 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   private last: { beacon: Beacon; heardAt: number } | undefined;
   private readonly sightedTime = new SightedTime();
   private readonly sight = new SightWatch();
-  private readonly silence = new SilenceWatch();
+  private readonly silence: SilenceWatch;
   private subscription: Closable | undefined;
   private listensSince = 0;
   /** Told at the first beacon. */
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly context: ServiceContext) {}
+  constructor(private readonly context: ServiceContext) {
+    this.silence = new SilenceWatch(context.clock);
+  }
 
   onModuleInit(): void {
     this.listensSince = this.context.clock.monotonicMs();
@@ -78,7 +80,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   /** The most that were silent at the same moment a moment ago, each with how long by now, ms. */
   get silentTogether(): { node: string; forMs: number }[] {
     const now = this.context.clock.monotonicMs();
-    return this.silence.together(now).map(({ node, since }) => ({ node, forMs: now - since }));
+    return this.silence.together().map(({ node, since }) => ({ node, forMs: now - since }));
   }
 
   /** ms that pass only while a detector is heard that sees the fleet: to measure how long a verdict has stood. */
@@ -120,7 +122,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     this.last = { beacon, heardAt };
     this.sightedTime.hear(beacon.sighted === true, heardAt);
     this.sight.hear(beacon, heardAt);
-    this.silence.hear(beacon, heardAt);
+    this.silence.hear(beacon);
     for (const end of [...this.waiting]) end();
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Beacon } from '#contracts';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { NEWS_MS } from './sight-watch.js';
-import { SilenceWatch } from './silence-watch.js';
+import { SilenceWatch, type SilentSince } from './silence-watch.js';
 
 const calls = (...silent: string[]): Pick<Beacon, 'sighted' | 'notUp'> => ({
   sighted: true,
@@ -11,10 +11,29 @@ const calls = (...silent: string[]): Pick<Beacon, 'sighted' | 'notUp'> => ({
     ...Object.fromEntries(silent.map((node, n) => [node, { verdict: n % 2 === 0 ? 'SUSPECT' : 'DOWN', seq: 1 }])),
   },
 });
-const named = (watch: SilenceWatch, now: number): string[] => watch.together(now).map((s) => s.node);
+
+/** A watch, and the time at which it hears and is asked. */
+function watchAt(): {
+  hear(of: Parameters<SilenceWatch['hear']>[0], now: number): void;
+  together: (now: number) => readonly SilentSince[];
+} {
+  let at = 0;
+  const watch = new SilenceWatch({ monotonicMs: () => at });
+  return {
+    hear: (of, now) => {
+      at = now;
+      watch.hear(of);
+    },
+    together: (now) => {
+      at = now;
+      return watch.together();
+    },
+  };
+}
+const named = (watch: ReturnType<typeof watchAt>, now: number): string[] => watch.together(now).map((s) => s.node);
 
 it('knows the most that were silent at the same moment, for a while', () => {
-  const watch = new SilenceWatch();
+  const watch = watchAt();
   watch.hear(calls('a'), 0);
   watch.hear(calls('a', 'b', 'c'), 1_000);
   watch.hear(calls('c', 'd'), 2_000);
@@ -30,13 +49,13 @@ it('knows the most that were silent at the same moment, for a while', () => {
 });
 
 it('takes a word without quorum for none', () => {
-  const watch = new SilenceWatch();
+  const watch = watchAt();
   watch.hear({ ...calls('a', 'b', 'c'), sighted: false }, 0);
   expect(named(watch, 0)).toEqual([]);
 });
 
 it('does not count who waits for spare parts', () => {
-  const watch = new SilenceWatch();
+  const watch = watchAt();
   watch.hear(calls('old'), 0);
   watch.hear(calls('old', 'a'), StormNumbers.candidateWindow);
   expect(named(watch, StormNumbers.candidateWindow)).toEqual(['a']);

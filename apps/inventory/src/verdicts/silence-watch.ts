@@ -1,6 +1,7 @@
-import type { Beacon } from '#contracts';
+import type { Beacon, Clock } from '#contracts';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { isSilent } from '#domain/verdict/latest-verdict.js';
+import { AgeBook } from '../ages/age-book.js';
 import { NEWS_MS } from './sight-watch.js';
 
 /** A node that is called silent, and since when, monotonic ms. */
@@ -14,25 +15,28 @@ export interface SilentSince {
  * began, and half of which healed, while nobody decided.
  */
 export class SilenceWatch {
-  private readonly since = new Map<string, number>();
+  private readonly ages: AgeBook;
   private most: { nodes: readonly SilentSince[]; at: number } | undefined;
 
-  /** @param now monotonic ms */
-  hear({ sighted, notUp }: Pick<Beacon, 'sighted' | 'notUp'>, now: number): void {
+  constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {
+    this.ages = new AgeBook(clock);
+  }
+
+  hear({ sighted, notUp }: Pick<Beacon, 'sighted' | 'notUp'>): void {
     // Without quorum nobody is called silent, nor well.
     if (!sighted) return;
-    const silent = new Set(Object.keys(notUp).filter((node) => isSilent(notUp[node]?.verdict)));
-    for (const node of this.since.keys()) if (!silent.has(node)) this.since.delete(node);
-    for (const node of silent) if (!this.since.has(node)) this.since.set(node, now);
-    const nodes = [...this.since]
-      .filter(([, since]) => now - since < StormNumbers.candidateWindow)
-      .map(([node, since]) => ({ node, since }));
-    if (nodes.length >= this.together(now).length) this.most = { nodes, at: now };
+    const silent = Object.keys(notUp).filter((node) => isSilent(notUp[node]?.verdict));
+    this.ages.keep(silent);
+    const at = this.clock.monotonicMs();
+    const nodes = silent
+      .map((node) => ({ node, since: at - this.ages.ageMs(node) }))
+      .filter(({ since }) => at - since < StormNumbers.candidateWindow);
+    if (nodes.length >= this.together().length) this.most = { nodes, at };
   }
 
   /** The most that were silent at once, while that is news. */
-  together(now: number): readonly SilentSince[] {
+  together(): readonly SilentSince[] {
     const { most } = this;
-    return most !== undefined && now - most.at < NEWS_MS ? most.nodes : [];
+    return most !== undefined && this.clock.monotonicMs() - most.at < NEWS_MS ? most.nodes : [];
   }
 }

@@ -51,7 +51,7 @@ export const storm: readonly Mutant[] = [
     name: 'two that wait for spare parts fell together with whoever falls now',
     file: 'apps/inventory/src/verdicts/silence-watch.ts',
     symbol: 'SilenceWatch.hear',
-    operation: { replace: 'now - since < StormNumbers.candidateWindow', with: 'since <= now' },
+    operation: { replace: 'at - since < StormNumbers.candidateWindow', with: 'since <= at' },
     specs: ['apps/inventory/src/verdicts/silence-watch.spec.ts'],
   },
   {
