@@ -305,6 +305,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       members: bench.fleet.members.length,
       reporters: bench.monitor.reporters(now),
       noQuorumBy: bench.monitor.noQuorumBy,
+      blindnessEnded: bench.monitor.blindnessEnded(now),
       conditions: bench.conditions.sample(now, this.keys?.outdatedFor(now) ?? 0),
       ledFor: now - this.leadsSince,
       keys: this.keys?.ids ?? [],

@@ -197,6 +197,22 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  'blindness-ends-unheard': {
+    shows:
+      'three of six are cut off, a cordon brings the quorum back, and whoever decides has begun to listen after that: nobody is powered off',
+    history: quietFleet('blindness-ends-unheard', FLEET_SEED + 73, {
+      size: 6,
+      events: [
+        { kind: 'cut', at: 20_333, nodes: ['n-1', 'n-2', 'n-3'], forMs: 25_000, everyMs: 1_200 },
+        // It does not hear of the suspicion that comes before the blindness.
+        { kind: 'cut-off', at: 21_500, process: 'the conductor', forMs: 2_000, silentMs: 1_000 },
+        order({ what: 'cordon', node: 'n-2' }, 35_000),
+        { kind: 'crash', at: 34_500, process: 'inventory-2' },
+        { kind: 'crash', at: 35_100, process: 'inventory-1' },
+      ],
+      quietFrom: 70_000,
+    }),
+  },
   'cut-after-a-storm': {
     shows:
       'all of a storm are back, who were silent only while the monitor saw too few; then one is cut off, and fenced',

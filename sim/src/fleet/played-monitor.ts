@@ -168,7 +168,7 @@ export class PlayedMonitor {
 
   private seeWhetherItSees(): void {
     this.withoutQuorum = lacksQuorum(this.reporters.length, this.members.length);
-    this.attention.sees(this.withoutQuorum, this.now);
+    this.attention.sees(this.withoutQuorum, this.now, this.seq);
   }
 
   private judge(name: string): void {
@@ -281,12 +281,14 @@ export class PlayedMonitor {
   private beacon(): Beacon {
     const notUp: Beacon['notUp'] = {};
     for (const [name, { verdict, seq }] of this.judged) if (verdict !== 'UP') notUp[name] = { verdict, seq };
+    const blindnessEnded = this.attention.blindnessEnded(this.now);
     return {
       epoch: this.epoch,
       seq: this.seq,
       instance: 'detector-1',
       sighted: this.isSighted,
       ...(!this.isSighted && { blindBy: this.attention.noQuorumBy }),
+      ...(blindnessEnded !== undefined && { blindnessEnded }),
       members: this.members.length,
       sightedReporters: this.reporters.length,
       notUp,

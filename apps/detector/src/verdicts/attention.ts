@@ -1,4 +1,4 @@
-import type { DetectionSettings } from '#contracts';
+import { STORM_NEWS_MS, type DetectionSettings } from '#contracts';
 
 /** ms that our own loop may stand still at most, and never longer than a report period: beyond, ages are not believed. */
 const OWN_GAP = 1000;
@@ -31,6 +31,8 @@ export class Attention {
   private listensSince: number;
   /** Agents have had the time to come back: reports that are missing are missing for a cause that is not its own. */
   private gaveTime = false;
+  /** The last blindness by missing reports. */
+  private ended: { seq: number; at: number } | undefined;
 
   constructor(now: number) {
     this.since = now;
@@ -69,9 +71,14 @@ export class Attention {
    * Whether too few members report to judge at all. When enough do again, a fleet that was split in halves is just being
    * joined: whose own report has not come yet must not count as silent for all the time before. A monitor that began to
    * listen in the middle of a storm never saw enough: what is missing for longer than agents need is missing all the same.
+   *
+   * @param seq of the last verdict
    */
-  sees(withoutQuorum: boolean, now: number): void {
-    if (this.withoutQuorum && !withoutQuorum) this.since = now;
+  sees(withoutQuorum: boolean, now: number, seq: number): void {
+    if (this.withoutQuorum && !withoutQuorum) {
+      if (this.gaveTime) this.ended = { seq, at: now };
+      this.since = now;
+    }
     if (!this.withoutQuorum && withoutQuorum) this.withoutSince = now;
     this.withoutQuorum = withoutQuorum;
     const isLasting = !withoutQuorum || now - this.withoutSince >= RECONNECT;
@@ -81,6 +88,17 @@ export class Attention {
   /** Why there is no quorum, if there is none: too few reports come, or it has not listened for long enough since it was away itself. */
   get noQuorumBy(): 'reports' | 'own' {
     return this.gaveTime ? 'reports' : 'own';
+  }
+
+  /** The seq of the last verdict before a blindness by missing reports ended, while that is news. */
+  blindnessEnded(now: number): number | undefined {
+    const { ended } = this;
+    return ended !== undefined && now - ended.at < STORM_NEWS_MS ? ended.seq : undefined;
+  }
+
+  /** Verdicts are numbered anew: what ended before ended before the first. */
+  beginTerm(): void {
+    if (this.ended !== undefined) this.ended = { ...this.ended, seq: 0 };
   }
 
   /** For two report periods from now on, and no shorter than it had to be quiet before. */

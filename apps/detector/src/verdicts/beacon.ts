@@ -13,6 +13,8 @@ export interface BeaconFacts {
   reporters: number;
   /** Why there is no quorum while there is none. */
   noQuorumBy: 'reports' | 'own';
+  /** The seq of the last verdict before a blindness by missing reports ended, while that is news. */
+  blindnessEnded: number | undefined;
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
   ledFor: number;
@@ -27,6 +29,7 @@ export function beaconOf({
   members,
   reporters,
   noQuorumBy,
+  blindnessEnded,
   conditions,
   ledFor,
   keys,
@@ -38,6 +41,7 @@ export function beaconOf({
     instance,
     sighted,
     ...(!sighted && { blindBy: noQuorumBy }),
+    ...(blindnessEnded !== undefined && { blindnessEnded }),
     members,
     sightedReporters: reporters,
     notUp: Object.fromEntries(

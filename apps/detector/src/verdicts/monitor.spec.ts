@@ -132,6 +132,16 @@ class Played {
     return this.verdicts.waiting().flatMap((v) => (v.poweredOn === true ? [`${v.node}: ${v.verdict}`] : []));
   }
 
+  /** Another term of the same monitor. */
+  leadsAnew(): void {
+    this.monitor.lead(2, this.now);
+  }
+
+  /** That many verdicts had been given when a quorum came back, a moment ago. */
+  get blindnessEnded(): number | undefined {
+    return this.monitor.blindnessEnded(this.now);
+  }
+
   get lastAt(): number {
     return this.news.at(-1)?.at ?? NaN;
   }
@@ -283,4 +293,20 @@ it('suspects all that are silent in the very look in which it sees enough again:
     // Most of the others have not found it again.
     ['n-3', 32_000],
   ]);
+});
+
+it('tells who begins to decide that a quorum has just come back, in whatever term', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  sut.lose('n-1', 'n-2', 'n-3');
+  sut.verdictsUntil(32_000);
+  const before = sut.news.length;
+  expect(sut.blindnessEnded).toBeUndefined();
+  sut.returns('n-3');
+  expect(sut.blindnessEnded).toBe(before);
+  sut.leadsAnew();
+  sut.verdictsUntil(46_900);
+  expect(sut.blindnessEnded).toBe(0);
+  sut.verdictsUntil(47_000);
+  expect(sut.blindnessEnded).toBeUndefined();
 });

@@ -104,6 +104,7 @@ export class Monitor {
   /** A new term: nobody is judged before everyone has spoken again. */
   lead(token: number, now: number): void {
     this.p.verdicts.begin(token);
+    this.attention.beginTerm();
     // By which it is quiet now: others that come before its first check are a change.
     this.numbers ??= this.p.fleet.settings.detection;
     this.beQuiet(`it leads, term ${token}`, now);
@@ -135,6 +136,11 @@ export class Monitor {
   /** Why there is no quorum while there is none. */
   get noQuorumBy(): 'reports' | 'own' {
     return this.attention.noQuorumBy;
+  }
+
+  /** As {@link Attention.blindnessEnded}. */
+  blindnessEnded(now: number): number | undefined {
+    return this.attention.blindnessEnded(now);
   }
 
   /** Members that report freshly and healthily. */
@@ -197,7 +203,7 @@ export class Monitor {
   /** One that does not lead counts them, too: a quorum may be lost or found while nobody leads, and the same one may lead again. */
   private seenReporters(now: number): ReadonlySet<string> {
     const reporters = this.examiner.reporters(now);
-    this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now);
+    this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now, this.p.verdicts.seq);
     return reporters;
   }
 }

@@ -1,9 +1,7 @@
-import { BEACON_FRESH_MS, type Beacon } from '#contracts';
+import { BEACON_FRESH_MS, STORM_NEWS_MS, type Beacon } from '#contracts';
 
 /** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
 export const SETTLES_MS = 500;
-/** What befell the fleet is news for this long, ms: a new conductor needs as long to take over. */
-export const NEWS_MS = 15_000;
 
 /**
  * Whether the detector sees the fleet, and has for long enough; and what made it blind before. Where reports were missing
@@ -17,7 +15,8 @@ export class SightWatch {
   private end: { epoch: number; seq: number; at: number } | undefined;
 
   /** @param now monotonic ms */
-  hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy'>, now: number): void {
+  hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy' | 'blindnessEnded'>, now: number): void {
+    this.hearEnd(beacon, now);
     const was = this.last;
     this.last = { beacon, at: now };
     const isSame = was?.beacon.epoch === beacon.epoch;
@@ -31,9 +30,18 @@ export class SightWatch {
     }
     if (goesOn && was.beacon.sighted) return;
     // Who hears nobody for a while does not hear the end itself: it was blind, and the same one sees by now.
-    if (this.missing && isSame) this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
+    if (this.missing && isSame && beacon.blindnessEnded === undefined)
+      this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
     this.missing = false;
     this.since = now;
+  }
+
+  /** Who began to listen after the end learns of it so; who heard it, once only. */
+  private hearEnd({ epoch, blindnessEnded: seq }: Pick<Beacon, 'epoch' | 'blindnessEnded'>, now: number): void {
+    const { end } = this;
+    if (seq === undefined) return;
+    if (end === undefined || epoch > end.epoch || (epoch === end.epoch && seq > end.seq))
+      this.end = { epoch, seq, at: now };
   }
 
   /** It has seen the fleet for long enough that everyone is judged. */
@@ -44,6 +52,6 @@ export class SightWatch {
   /** The last end of a blindness that missing reports made, while it is news. */
   ended(now: number): { epoch: number; seq: number } | undefined {
     const { end } = this;
-    return end !== undefined && now - end.at < NEWS_MS ? { epoch: end.epoch, seq: end.seq } : undefined;
+    return end !== undefined && now - end.at < STORM_NEWS_MS ? { epoch: end.epoch, seq: end.seq } : undefined;
   }
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Beacon } from '#contracts';
+import { STORM_NEWS_MS, type Beacon } from '#contracts';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
-import { NEWS_MS } from './sight-watch.js';
 import { SilenceWatch, type SilentSince } from './silence-watch.js';
 
 const calls = (...silent: string[]): Pick<Beacon, 'sighted' | 'notUp'> => ({
@@ -43,9 +42,9 @@ it('knows the most that were silent at the same moment, for a while', () => {
     { node: 'c', since: 1_000 },
   ]);
   watch.hear(calls('d'), 3_000);
-  expect(named(watch, 999 + NEWS_MS)).toEqual(['a', 'b', 'c']);
-  watch.hear(calls('d'), 1_000 + NEWS_MS);
-  expect(named(watch, 1_000 + NEWS_MS)).toEqual(['d']);
+  expect(named(watch, 999 + STORM_NEWS_MS)).toEqual(['a', 'b', 'c']);
+  watch.hear(calls('d'), 1_000 + STORM_NEWS_MS);
+  expect(named(watch, 1_000 + STORM_NEWS_MS)).toEqual(['d']);
 });
 
 it('takes a word without quorum for none', () => {

@@ -1,8 +1,7 @@
-import type { Beacon, Clock } from '#contracts';
+import { STORM_NEWS_MS, type Beacon, type Clock } from '#contracts';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { AgeBook } from '../ages/age-book.js';
-import { NEWS_MS } from './sight-watch.js';
 
 /** A node that is called silent, and since when, monotonic ms. */
 export interface SilentSince {
@@ -37,6 +36,6 @@ export class SilenceWatch {
   /** The most that were silent at once, while that is news. */
   together(): readonly SilentSince[] {
     const { most } = this;
-    return most !== undefined && this.clock.monotonicMs() - most.at < NEWS_MS ? most.nodes : [];
+    return most !== undefined && this.clock.monotonicMs() - most.at < STORM_NEWS_MS ? most.nodes : [];
   }
 }

@@ -140,6 +140,11 @@ export interface Beacon {
    * by a detector that does not say it.
    */
   blindBy?: 'reports' | 'own';
+  /**
+   * A blindness by missing reports has ended in the last {@link STORM_NEWS_MS}: the seq of the last verdict before. Who
+   * began to listen after it learns of it so.
+   */
+  blindnessEnded?: number;
   members: number;
   sightedReporters: number;
   /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */
@@ -151,5 +156,7 @@ export interface Beacon {
 }
 
 export const BEACON_PERIOD_MS = 1000;
+/** What befell the fleet is told for this long, ms: a new conductor needs as long to take over. */
+export const STORM_NEWS_MS = 15_000;
 /** Without a beacon for this long every verdict is UNKNOWN. */
 export const BEACON_FRESH_MS = 3000;
