@@ -16,7 +16,8 @@ export class CheckpointedAges {
     for (const key of this.known.keys()) if (!wanted.has(key)) this.known.delete(key);
     const now = this.clock.monotonicMs();
     for (const key of wanted) {
-      const said = Object.hasOwn(checkpoint, key) ? (checkpoint[key] ?? 0) : 0;
+      // Nothing is younger than new, whatever a record says.
+      const said = Object.hasOwn(checkpoint, key) ? Math.max(0, checkpoint[key] ?? 0) : 0;
       const was = this.known.get(key);
       if (was === undefined || said > was.base + now - was.since) this.known.set(key, { base: said, since: now });
     }

@@ -263,6 +263,18 @@ describe('a storm', () => {
     expect(fleet.view().detail).toContain('resumes at 00:02:01 UTC');
   });
 
+  it('holds its members and is shown, were an age in its record or a clock as odd as can be', () => {
+    const fleet = new Fleet(10).cut('n-1', 'n-2', 'n-3').heal('n-3');
+    const { trips } = fleet;
+    fleet.permits = { granted: [], trips, ages: Object.fromEntries(trips.map((t) => [calmKey(t), -1e300])) };
+    fleet.ages = new CheckpointedAges({ monotonicMs: () => fleet.now });
+    expect(fleet.step().mayFence('n-1')).toBe(false);
+    expect(fleet.view()).toMatchObject({ rest: ['n-1', 'n-2'], resumesAt: 120_000 });
+    const [trip, { storm }] = [trips[0] as (typeof trips)[number], fleet.look()];
+    const latch = { ...(storm.latch as NonNullable<typeof storm.latch>), wallNow: 9e15 };
+    expect(viewOf(trip, { ...storm, grants: [] }, latch, 0).detail).toContain('resumes at a time that cannot be read');
+  });
+
   it('whatever is cut and healed: holds its members, and ends only within the limits and after two quiet minutes', () => {
     const step = fc.record({
       node: fc.integer({ min: 1, max: 12 }),

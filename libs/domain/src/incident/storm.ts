@@ -180,7 +180,11 @@ const why: Record<StormTrip['cause'], string> = {
   blindness: 'they were silent when the detector saw again',
 };
 
-const utc = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+/** What lies outside of what a date can be is said so: one odd age in a record must not end who decides. */
+function utc(ms: number): string {
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? 'a time that cannot be read' : `${time.toISOString().slice(11, 19)} UTC`;
+}
 
 /** As it is shown, with its figures. */
 export function viewOf(t: StormTrip, s: StormFacts, l: Latch, standsForMs: number): StormView {
