@@ -164,17 +164,22 @@ export class GateFactsService implements OnModuleInit {
     this.ages.keep(stormKeys(now), now.permits.get(PERMITS_KEY)?.value.ages);
   }
 
-  /** Those that stand, with their figures as of now. */
+  /** As {@link stormViews}. */
   storms(): StormView[] {
     const now = this.fleets.now();
     // Most days there is none: what the others are doing is not counted for nothing.
-    return hasStorms(now) && isStormKnown(now) ? stormViews(now, this.agesSeen(now)) : [];
+    return hasStorms(now) ? stormViews(now, this.agesKnown(now)) : [];
+  }
+
+  /** No gap hides who of them is back. */
+  get knowsStorms(): boolean {
+    return isStormKnown(this.fleets.now());
   }
 
   /** As shown by status: how many nodes are unhealthy now, and how many may be. */
   brake(): { candidates: number; limit: number } {
     const now = this.fleets.now();
-    return brakeFigures(now, isStormKnown(now) ? this.agesSeen(now) : this.agesOf);
+    return brakeFigures(now, this.agesKnown(now));
   }
 
   /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
@@ -182,6 +187,11 @@ export class GateFactsService implements OnModuleInit {
     const now = this.fleets.now();
     this.keepSilent(now);
     return silentIn(now).map((node) => ({ node, forMs: silentForMs(now, this.agesOf, node.name) }));
+  }
+
+  /** Through a gap what is not seen keeps its age, and nothing new has one. */
+  private agesKnown(now: StormSight): StormAges {
+    return isStormKnown(now) ? this.agesSeen(now) : this.agesOf;
   }
 
   /** What is seen now has an age from now on. */

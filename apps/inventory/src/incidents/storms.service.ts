@@ -76,9 +76,18 @@ export class StormsService {
     return { nodes: outcomes };
   }
 
-  /** By default the rest: who has returned is guarded on. */
+  /**
+   * By default the rest: who has returned is guarded on.
+   * @throws MusterError NOT_FOUND, BAD_REQUEST; BUS_UNAVAILABLE through a gap
+   */
   private chosen(id: string, named: string[] | undefined): string[] {
     const storm = this.get(id);
+    if (!this.facts.knowsStorms)
+      throw new MusterError(
+        'BUS_UNAVAILABLE',
+        `the view of the records has a gap: who of storm ${id} is back is not known; ask again in a few seconds`,
+        { storm: id },
+      );
     const strangers = (named ?? []).filter((node) => !storm.members.includes(node));
     if (strangers.length > 0)
       throw new MusterError('BAD_REQUEST', `not of storm ${id}: ${strangers.join(', ')}`, {

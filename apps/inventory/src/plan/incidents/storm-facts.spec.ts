@@ -69,10 +69,11 @@ it('a storm is shown for as long as it has stood, and a silence is as old as its
   const node = aNode('n-1');
   const notUp = { 'n-1': { verdict: 'DOWN' as const, seq: 1 } };
   const trip = { id: 's-1', cause: 'brake' as const, at: 1, members: { 'n-1': {} } };
+  const trips = { [PERMITS_KEY]: { granted: [], trips: [trip] } };
   const fleet = sight({
     nodes: records({ 'n-1': node }),
     incidents: records({ 'n-1': anIncident('n-1', { phase: 'suppressed' }) }),
-    permits: records({ [PERMITS_KEY]: { granted: [], trips: [trip] } }),
+    permits: records(trips),
     detector: { current: aBeacon({ notUp }) },
   });
   const ages: StormAges = {
@@ -82,6 +83,9 @@ it('a storm is shown for as long as it has stood, and a silence is as old as its
   expect(stormViews(fleet, ages)).toMatchObject([{ id: 's-1', standsForMs: 7_000, rest: ['n-1'] }]);
   expect(stormFacts(fleet, ages)?.silent).toEqual([{ node: 'n-1', domain: node.failureDomain, forMs: 5_000 }]);
   expect(isCalm(fleet)).toBe(false);
+  // Through a gap nobody ends it: it stands, with the figures that were seen last.
+  for (const gap of [{ nodes: records({ 'n-1': node }, [], false) }, { permits: records(trips, [], false) }])
+    expect(stormViews({ ...fleet, ...gap }, ages)).toEqual(stormViews(fleet, ages));
 });
 
 it('who has waited for spare parts did not fall with whoever falls now, as its incident says', () => {

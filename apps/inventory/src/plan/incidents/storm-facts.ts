@@ -57,8 +57,11 @@ export const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: st
 };
 
 /** For brake, domain, cap and flapping. Undefined: not all of it is known, which stops. */
-export function stormFacts(f: StormSight, ages: StormAges): StormFacts | undefined {
-  if (!isStormKnown(f)) return undefined;
+export const stormFacts = (f: StormSight, ages: StormAges): StormFacts | undefined =>
+  isStormKnown(f) ? asSeen(f, ages) : undefined;
+
+/** By the records as last seen, be there a gap: of use to who shows what stands, and to nobody who decides. */
+function asSeen(f: StormSight, ages: StormAges): StormFacts & { latch: Latch } {
   const nodes = f.nodes.list.map((e) => e.value);
   const domains: StormFacts['domains'] = {};
   for (const n of nodes) if (isInFailureDomain(n)) (domains[n.failureDomain] ??= { members: 0 }).members++;
@@ -101,13 +104,11 @@ export const isCalm = (f: StormSight): boolean =>
 /** Some storm stands, as last seen. */
 export const hasStorms = (f: StormSight): boolean => (permitsIn(f)?.trips ?? []).length > 0;
 
-/** Those that stand, with their figures as of now. */
+/** Those that stand, with their figures as of now; through a gap as last seen: nobody ends one meanwhile. */
 export function stormViews(f: StormSight, ages: StormAges): StormView[] {
   if (!hasStorms(f)) return [];
-  const s = stormFacts(f, ages);
-  const latch = s?.latch;
-  if (s === undefined || latch === undefined) return [];
-  return latch.trips.map((t) => viewOf(t, s, latch, ages.of(tripKey(t))));
+  const s = asSeen(f, ages);
+  return s.latch.trips.map((t) => viewOf(t, s, s.latch, ages.of(tripKey(t))));
 }
 
 /** How many are unhealthy now, and how many may be. */
