@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { IncidentService } from '../incidents/incident.service.js';
 import { PermitService } from '../incidents/permit.service.js';
-import type { ChangeIncident, Moment, OpenIncident, TakePermit } from '../plan/intent.js';
+import type { ChangeIncident, KeepPermits, Moment, OpenIncident, TakePermit } from '../plan/intent.js';
+import { FleetSource } from '../snapshot/fleet-source.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { followedBy, NOTHING, type Right, type Written } from './written.js';
+import { followedBy, isWritten, NOTHING, type Right, type Written } from './written.js';
 
 /** The most that what follows an incident waits for the view to show it, ms: it does within a few. */
 const SHOWN_MS = 1_000;
@@ -15,6 +16,7 @@ export class IncidentWriter {
     private readonly store: InventoryStore,
     private readonly incidents: IncidentService,
     private readonly permits: PermitService,
+    private readonly fleets: FleetSource,
   ) {}
 
   async change(i: ChangeIncident, at: Moment, c: Right): Promise<Written> {
@@ -39,5 +41,14 @@ export class IncidentWriter {
   async takePermit(i: TakePermit, c: Right): Promise<Written> {
     const decision = await this.permits.take(i.incident, i.node, () => void c.check());
     return { isWritten: decision.granted, next: i.followedBy(decision) };
+  }
+
+  async keepPermits(i: KeepPermits, at: Moment, c: Right): Promise<Written> {
+    const isChanged = await this.permits.change(
+      (now, fleet) => i.decide(now, { ...at, fleet }),
+      () => void c.check(),
+    );
+    if (i.checkpoints) this.fleets.storms.checkpointed();
+    return isWritten(isChanged);
   }
 }

@@ -63,6 +63,8 @@ export class IntentWriter {
         return this.incidents.open(i, at, c);
       case 'take-permit':
         return this.incidents.takePermit(i, c);
+      case 'keep-permits':
+        return this.incidents.keepPermits(i, at, c);
       case 'node-first':
         return this.nodeFirst(i, at, c);
       case 'change-job':

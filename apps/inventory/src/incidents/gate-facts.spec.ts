@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { NodeRecord, Verdict } from '#contracts';
 import { Records } from '../snapshot/records.js';
+import { StormBook } from '../snapshot/storm-book.js';
 import { aNode, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
 import { GateFactsService } from './gate-facts.js';
 
@@ -34,6 +35,7 @@ describe('how long a host has been hung', () => {
     };
     const clock = { ...systemClock, monotonicMs: () => now };
     const context = { bus: { nc: {} }, clock, config: { nats: { servers: ['10.9.0.1'] } } };
+    const book = new StormBook(clock);
     const parts = [
       context,
       store,
@@ -42,7 +44,9 @@ describe('how long a host has been hung', () => {
       { of: () => undefined },
       { of: () => [] },
       {
+        storms: book,
         now: () => ({
+          storms: book,
           nodes: none,
           incidents: none,
           permits: none,

@@ -24,22 +24,24 @@ import { withCarried } from '../plan/incidents/carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';
-import { CheckpointedAges } from '../ages/checkpointed-ages.js';
+import type { PermitsFacts } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 import {
   brakeFigures,
+  checkpointIn,
   hasStorms,
   isCalm,
   isStormKnown,
+  permitsFacts,
   silentForMs,
   silentIn,
   stormFacts,
   stormKeys,
+  stormsSeen,
   stormViews,
-  type StormAges,
   type StormSight,
 } from '../plan/incidents/storm-facts.js';
-import { ageMs } from '../snapshot/ages.js';
+import type { Fleet } from '../snapshot/fleet.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 
 /** Of all nodes: where their power devices are, and whose addresses a server of the bus may have. */
@@ -58,8 +60,6 @@ const PLACES_MS = 5_000;
 /** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
 @Injectable()
 export class GateFactsService implements OnModuleInit {
-  private readonly silentSince: AgeBook;
-  private readonly ages: CheckpointedAges;
   private readonly hungSince: AgeBook;
   private places: Places | undefined;
 
@@ -72,8 +72,6 @@ export class GateFactsService implements OnModuleInit {
     private readonly names: KnownNames,
     private readonly fleets: FleetSource,
   ) {
-    this.silentSince = new AgeBook(context.clock);
-    this.ages = new CheckpointedAges(context.clock);
     this.hungSince = new AgeBook(context.clock);
     this.keepAges(this.fleets.now());
     store.permits.view.onChange(() => this.keepAges(this.fleets.now()));
@@ -134,20 +132,22 @@ export class GateFactsService implements OnModuleInit {
     };
   }
 
-  /** Of a permit, an open incident or a storm, by its key; one that this process has not seen is as young as can be. */
-  ageMs(key: string): number {
-    return this.ages.ageMs(key);
-  }
-
   /** All ages, for who comes after. */
   checkpoint(): Record<string, number> {
-    return this.ages.checkpoint();
+    const now = this.fleets.now();
+    return checkpointIn(now, now.storms);
   }
 
   /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
   storm(): StormFacts | undefined {
-    const now = this.fleets.now();
-    return isStormKnown(now) ? stormFacts(now, this.agesSeen(now)) : undefined;
+    const now = this.seen();
+    return stormFacts(now, now.storms);
+  }
+
+  /** As {@link permitsFacts}, as of now. */
+  permits(newId: () => string): PermitsFacts | undefined {
+    const now = this.seen();
+    return permitsFacts(now, now.storms, newId);
   }
 
   /** As {@link isCalm}. What {@link storm} keeps the ages of is seen all the same. */
@@ -161,14 +161,15 @@ export class GateFactsService implements OnModuleInit {
 
   /** Permits, open incidents and storms, by this process's clock and the last checkpoint. */
   private keepAges(now: StormSight): void {
-    this.ages.keep(stormKeys(now), now.permits.get(PERMITS_KEY)?.value.ages);
+    this.fleets.storms.seeKeys(stormKeys(now), now.permits.get(PERMITS_KEY)?.value.ages);
   }
 
   /** As {@link stormViews}. */
   storms(): StormView[] {
-    const now = this.fleets.now();
     // Most days there is none: what the others are doing is not counted for nothing.
-    return hasStorms(now) ? stormViews(now, this.agesKnown(now)) : [];
+    if (!hasStorms(this.fleets.now())) return [];
+    const now = this.seen();
+    return stormViews(now, now.storms);
   }
 
   /** No gap hides who of them is back. */
@@ -178,37 +179,28 @@ export class GateFactsService implements OnModuleInit {
 
   /** As shown by status: how many nodes are unhealthy now, and how many may be. */
   brake(): { candidates: number; limit: number } {
-    const now = this.fleets.now();
-    return brakeFigures(now, this.agesKnown(now));
+    const now = this.seen();
+    return brakeFigures(now, now.storms);
   }
 
   /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
   silent(): { node: NodeRecord; forMs: number }[] {
     const now = this.fleets.now();
     this.keepSilent(now);
-    return silentIn(now).map((node) => ({ node, forMs: silentForMs(now, this.agesOf, node.name) }));
+    return silentIn(now).map((node) => ({ node, forMs: silentForMs(now, now.storms, node.name) }));
   }
 
-  /** Through a gap what is not seen keeps its age, and nothing new has one. */
-  private agesKnown(now: StormSight): StormAges {
-    return isStormKnown(now) ? this.agesSeen(now) : this.agesOf;
-  }
-
-  /** What is seen now has an age from now on. */
-  private agesSeen(now: StormSight): StormAges {
-    this.keepAges(now);
-    this.keepSilent(now);
-    return this.agesOf;
+  /** What is seen now has an age from now on. Through a gap what is not seen keeps its own, and nothing new has one. */
+  seen(): Fleet {
+    const now = this.fleets.now();
+    const seen = stormsSeen(now);
+    if (seen !== undefined) this.fleets.storms.see(seen);
+    return now;
   }
 
   private keepSilent(now: StormSight): void {
-    this.silentSince.keep(silentIn(now).map((n) => n.name));
+    this.fleets.storms.seeSilent(silentIn(now).map((n) => n.name));
   }
-
-  private readonly agesOf: StormAges = {
-    of: (key) => ageMs(this.ages.ageMs(key)),
-    ofSilence: (node) => ageMs(this.silentSince.ageMs(node)),
-  };
 
   private hungFor(node: NodeRecord, verdict: Verdict | undefined): number | undefined {
     const settings = this.store.settings.view.live ? this.store.clusterSettings : undefined;

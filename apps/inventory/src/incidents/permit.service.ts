@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  PERMITS_KEY,
-  isOpenIncident,
-  type IncidentRecord,
-  type NodeRecord,
-  type Permits,
-  type StormTrip,
-} from '#contracts';
+import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type Permits, type StormTrip } from '#contracts';
+import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { decidePermit, keepPermits, type PermitDecision, type PermitsFacts } from '#domain/incident/permits.js';
@@ -64,6 +58,24 @@ export class PermitService {
     });
   }
 
+  /**
+   * Nothing is read where there is nothing to write by what was last seen.
+   * @param decide called with the fleet as of each try
+   * @param check called before each try; throws where the right to decide is gone
+   * @returns whether it was written
+   */
+  async change(
+    decide: (now: Permits | undefined, fleet: Fleet) => Permits | undefined,
+    check: () => void,
+  ): Promise<boolean> {
+    if (decide(this.store.permits.view.get(PERMITS_KEY)?.value, this.facts.seen()) === undefined) return false;
+    const { changed } = await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
+      check();
+      return decide(current?.value, this.facts.seen());
+    });
+    return changed;
+  }
+
   /** Changes storms by an operator's word. */
   async changeTrips(fn: (trips: readonly StormTrip[]) => StormTrip[]): Promise<void> {
     await this.store.permits.bucket.mutate(PERMITS_KEY, (current) =>
@@ -72,18 +84,6 @@ export class PermitService {
   }
 
   private look(): PermitsFacts | undefined {
-    const storm = this.facts.storm();
-    if (storm === undefined) return undefined;
-    const open = this.store.incidents.view
-      .entries()
-      .map((e) => e.value)
-      .filter(isOpenIncident);
-    return {
-      storm,
-      open: new Set(open.map((x) => x.id)),
-      ageMs: (key) => this.facts.ageMs(key),
-      newId: () => `s-${this.store.random.uuid().slice(0, 8)}`,
-      at: this.store.clock.wallMs(),
-    };
+    return this.facts.permits(() => `s-${this.store.random.uuid().slice(0, 8)}`);
   }
 }

@@ -2,6 +2,7 @@ import type { Pace } from '../conductor/task.js';
 import type { Ages, Conditions } from '../snapshot/ages.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 import type { Inquiry, Investigation, Suspicions } from '../snapshot/investigation.js';
+import type { StormsSeen } from '../snapshot/storm-book.js';
 import type { FailRecord, Intent } from './intent.js';
 
 /** For how long conditions have held, and how long ago a thing was looked into. */
@@ -42,6 +43,11 @@ export interface Concern<C extends string = never> {
    * @param ages as they were before this look
    */
   conditions?(fleet: Fleet, ages: Ages<C>): DecidedConditions<C>;
+  /**
+   * What the ages are of that the snapshot itself keeps for all concerns, and that outlive a process: noted before it is
+   * planned, by who acts. Undefined: as of now not all of it is known, and every age goes on. @default nothing
+   */
+  sees?(fleet: Fleet): StormsSeen | undefined;
   /**
    * Every age begins anew with each term of the conductor: what only others tell is not known yet to who has just begun
    * to look. @default it goes on

@@ -8,6 +8,7 @@ import type {
   JobRecord,
   MusterError,
   NodeRecord,
+  Permits,
   Reservations,
   WorkloadRecord,
 } from '#contracts';
@@ -132,6 +133,18 @@ export interface TakePermit extends Intended {
   readonly node: NodeRecord;
   /** What is then written, granted or not, in this order. After a crash in between it is asked for again, and answered the same. */
   followedBy(decision: PermitDecision): Intent[];
+}
+
+/**
+ * Storms tripped and ended, and old permits dropped, over all permits and by the fleet as they are in each try. One write:
+ * after a crash before it the plan asks for it again.
+ */
+export interface KeepPermits extends Intended {
+  readonly do: 'keep-permits';
+  /** The ages are written down besides, where they are worth it: then none are for a while. */
+  readonly checkpoints: boolean;
+  /** @returns undefined: nothing is to be written */
+  decide(now: Permits | undefined, at: Moment): Permits | undefined;
 }
 
 /** A record that is only made where there is none of that key. A job that somebody is to carry out is told by its event. */
@@ -320,6 +333,7 @@ export type Intent =
   | ChangeIncident
   | OpenIncident
   | TakePermit
+  | KeepPermits
   | NodeFirst
   | ChangeJob
   | CreateJob

@@ -18,6 +18,7 @@ import { FlapWatch } from './flap-watch.js';
 import { PeriodicReads } from './periodic-reads.js';
 import { Records } from './records.js';
 import { Refusals } from './refusals.js';
+import { StormBook } from './storm-book.js';
 
 const NO_ANSWERS: Answers = { leases: new Map() };
 
@@ -28,6 +29,8 @@ export class FleetSource {
   private readonly made = new WeakMap<object, Records<unknown>>();
   /** The last that nothing was asked for: of one moment there is one, and what was made of it is made once. */
   private last: Fleet | undefined;
+  /** What its snapshots show of it. Who acts, and who is asked for a permit, says what it sees. */
+  readonly storms: StormBook;
   private readonly keySets: Table<DatagramKeySet>['view'];
 
   constructor(
@@ -45,6 +48,7 @@ export class FleetSource {
     private readonly names: KnownNames,
     private readonly periodicReads: PeriodicReads,
   ) {
+    this.storms = new StormBook(store.clock);
     this.keySets = settingsOf<DatagramKeySet>(store).view;
   }
 
@@ -81,6 +85,7 @@ export class FleetSource {
       live: gap === undefined,
       gap,
       permits: this.of(store.permits),
+      storms: this.storms,
       knowsSettings: store.settings.view.live,
       identity: this.identity.reads(),
       periodicReads: this.periodicReads,

@@ -22,6 +22,7 @@ import type { AddressesOf } from '../power/power-place.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
 import type { ReadSchedule } from './periodic-reads.js';
 import type { Records } from './records.js';
+import type { StormsKept } from './storm-book.js';
 
 /**
  * All that a decision may rest on, as of one moment: everything that was decided from one fleet was decided on the same
@@ -56,6 +57,8 @@ export interface Fleet {
   readonly workers: readonly WorkerRecord[] | undefined;
   /** As last seen: who gets one is decided in its compare-and-set. */
   readonly permits: Records<Permits>;
+  /** How old permits, open incidents, storms and silences are. */
+  readonly storms: StormsKept;
   /** No gap in the settings. */
   readonly knowsSettings: boolean;
   /** Node → the reads of whose its power devices are, where that was asked since it is suspect. */

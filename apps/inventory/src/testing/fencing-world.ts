@@ -17,6 +17,7 @@ import { CollateralWatch } from '../power/collateral-watch.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import type { KnownNames } from '../store/known-names.js';
+import type { FleetSource } from '../snapshot/fleet-source.js';
 import { VerdictNow } from '../verdicts/verdict-now.js';
 import { MemoryStore } from './memory-store.js';
 import { fleetSource } from './planned.js';
@@ -45,6 +46,7 @@ export class FencingWorld {
   readonly degraded: DegradedWatch;
   readonly collateral: CollateralWatch;
   readonly verdictNow: VerdictNow;
+  private readonly fleets: FleetSource;
   readonly conductor = { wake: () => undefined } as unknown as ConductorService;
 
   constructor() {
@@ -64,25 +66,24 @@ export class FencingWorld {
     } as unknown as ServiceContext;
     this.evidence = new PowerEvidence(this.context);
     this.reads = new IdentityReads(this.context, store.asStore, new NodeService(store.asStore));
-    const fleets = fleetSource(store, { identity: this.reads });
+    this.degraded = new DegradedWatch(store.asStore, store.detector);
+    this.collateral = new CollateralWatch(store.asStore);
+    this.fleets = fleetSource(store, {
+      ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
+    });
     this.facts = new GateFactsService(
-      ...([this.context, store.asStore, store.detector, store.reports, this.evidence, names, fleets] as const),
+      ...([this.context, store.asStore, store.detector, store.reports, this.evidence, names, this.fleets] as const),
     );
     this.permits = new PermitService(store.asStore, this.facts);
     this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
-    this.degraded = new DegradedWatch(store.asStore, store.detector);
-    this.collateral = new CollateralWatch(store.asStore);
     this.verdictNow = new VerdictNow(this.context);
   }
 
   /** What drives plans about the dead: they write incidents and permits, and nothing else. */
   planExecutor(): PlanExecutor {
-    const { store } = this;
-    const fleets = fleetSource(store, {
-      ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
-    });
+    const { store, fleets } = this;
     const none = {} as never;
-    const incidentWriter = new IncidentWriter(store.asStore, this.incidents, this.permits);
+    const incidentWriter = new IncidentWriter(store.asStore, this.incidents, this.permits, fleets);
     const writer = new IntentWriter(
       ...([store.asStore, fleets, none, none, incidentWriter, none, none, none, none, none] as const),
     );

@@ -124,6 +124,7 @@ export function planExecutor(
       inventory,
       new IncidentService(inventory, audit, new AfterAnswer(inventory)),
       {} as PermitService,
+      fleets,
     ),
     new JobWriter(
       inventory,

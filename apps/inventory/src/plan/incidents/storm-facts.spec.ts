@@ -4,7 +4,8 @@ import { ageMs } from '../../snapshot/ages.js';
 import type { DetectorNow } from '../../snapshot/fleet.js';
 import { Records } from '../../snapshot/records.js';
 import { aBeacon, aNode, anIncident, enforced } from '../../testing/records.js';
-import { brakeFigures, isCalm, stormFacts, stormViews, type StormAges, type StormSight } from './storm-facts.js';
+import type { StormAges } from '../../snapshot/storm-book.js';
+import { brakeFigures, isCalm, stormFacts, stormViews, type StormSight } from './storm-facts.js';
 
 const records = <T>(all: Record<string, T>, unreadable: string[] = [], live = true): Records<T> =>
   new Records(

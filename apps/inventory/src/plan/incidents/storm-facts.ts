@@ -9,29 +9,28 @@ import {
   type VerdictKind,
 } from '#contracts';
 import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
-import { calmKey, incidentKey, nothingToKeep, permitKey, tripKey } from '#domain/incident/permits.js';
+import {
+  calmKey,
+  incidentKey,
+  nothingToKeep,
+  permitKey,
+  tripKey,
+  type PermitsFacts,
+} from '#domain/incident/permits.js';
 import { wasCommanded } from '#domain/incident/phases.js';
 import { candidates, StormNumbers, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
-import type { AgeMs } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { madeOnce } from '../../snapshot/per-fleet.js';
+import type { StormAges, StormsSeen } from '../../snapshot/storm-book.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
 
 /** What storms are seen in. */
 export type StormSight = Pick<Fleet, 'nodes' | 'incidents' | 'permits' | 'settings' | 'detector' | 'wallMs'>;
-
-/** How old it all is, by the asker's own clock and the last checkpoint: never more than it is. */
-export interface StormAges {
-  /** Of a permit, an open incident or a storm, by its key; one that was not seen is as young as can be. */
-  of(key: string): AgeMs;
-  /** Of the silence of a node, as the asker has seen it. */
-  ofSilence(node: string): AgeMs;
-}
 
 /** Without a gap, and the permits can be read. */
 export const isStormKnown = ({ nodes, incidents, permits }: StormSight): boolean =>
@@ -48,6 +47,20 @@ export const stormKeys = (f: StormSight): string[] => [
 export const silentIn = madeOnce(({ nodes, detector }: StormSight): readonly NodeRecord[] =>
   nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current))),
 );
+
+/** What there is to keep the ages of. Undefined: not all of it is known. */
+export const stormsSeen = (f: StormSight): StormsSeen | undefined =>
+  isStormKnown(f)
+    ? { keys: stormKeys(f), checkpoint: permitsIn(f)?.ages, silent: silentIn(f).map((n) => n.name) }
+    : undefined;
+
+/** All ages that outlive their asker, for who comes after. */
+export const checkpointIn = (f: StormSight, ages: StormAges): Record<string, number> =>
+  Object.fromEntries(
+    stormKeys(f)
+      .toSorted()
+      .map((key) => [key, Math.floor(ages.of(key))]),
+  );
 
 /** For how long it is silent: its incident may be older than the asker's look at it. */
 export const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: string): number => {
@@ -90,6 +103,17 @@ const togetherIn = (f: StormSight, ages: StormAges): NonNullable<StormFacts['tog
     })
     .map(({ node, forMs }) => ({ node, forMs: Math.max(forMs, silentForMs(f, ages, node)) }))
     .filter((x) => x.forMs < StormNumbers.candidateWindow);
+
+/**
+ * What permits and storms are decided by. Undefined: not all of it is known, which stops.
+ * @param newId makes the id of a storm
+ */
+export function permitsFacts(f: StormSight, ages: StormAges, newId: () => string): PermitsFacts | undefined {
+  const storm = stormFacts(f, ages);
+  if (storm === undefined) return undefined;
+  const open = new Set(openIn(f).map((i) => i.id));
+  return { storm, open, ageMs: (key) => ages.of(key), newId, at: f.wallMs };
+}
 
 /** As {@link nothingToKeep}; false where not all of it is known. */
 export const isCalm = (f: StormSight): boolean =>
