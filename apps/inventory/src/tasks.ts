@@ -3,7 +3,6 @@ import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentEvents } from './incidents/incident-events.js';
-import { StormReconciler } from './incidents/storm.reconciler.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
 import { keyExchange } from './plan/agents/key-exchange.js';
@@ -20,6 +19,7 @@ import { drivers } from './plan/alarms/drivers.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
 import { incidents } from './plan/incidents/incidents.js';
+import { storms } from './plan/incidents/storms.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
 import { orphanHoldsEnd } from './plan/jobs/orphan-holds.js';
@@ -83,7 +83,7 @@ export const tasks: readonly TaskRow[] = [
   planned('edit-forward', editForward, 'warning'),
   planned('roll-forward', rollForward, 'critical'),
   planned('returns', returns, 'critical'),
-  row('storms', StormReconciler, 'critical'),
+  planned('storms', storms, 'critical'),
   planned('absences', absences, 'critical'),
   planned('moves', moves, 'critical'),
   planned('stops', stops, 'critical'),

@@ -28,9 +28,4 @@ export class CheckpointedAges {
     const k = this.known.get(key);
     return k === undefined ? 0 : k.base + this.clock.monotonicMs() - k.since;
   }
-
-  /** All that are kept, for who comes after. */
-  checkpoint(): Record<string, number> {
-    return Object.fromEntries([...this.known.keys()].sort().map((key) => [key, Math.floor(this.ageMs(key))]));
-  }
 }

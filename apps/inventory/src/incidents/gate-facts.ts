@@ -28,9 +28,7 @@ import type { PermitsFacts } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 import {
   brakeFigures,
-  checkpointIn,
   hasStorms,
-  isCalm,
   isStormKnown,
   permitsFacts,
   silentForMs,
@@ -132,12 +130,6 @@ export class GateFactsService implements OnModuleInit {
     };
   }
 
-  /** All ages, for who comes after. */
-  checkpoint(): Record<string, number> {
-    const now = this.fleets.now();
-    return checkpointIn(now, now.storms);
-  }
-
   /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
   storm(): StormFacts | undefined {
     const now = this.seen();
@@ -148,15 +140,6 @@ export class GateFactsService implements OnModuleInit {
   permits(newId: () => string): PermitsFacts | undefined {
     const now = this.seen();
     return permitsFacts(now, now.storms, newId);
-  }
-
-  /** As {@link isCalm}. What {@link storm} keeps the ages of is seen all the same. */
-  nothingToKeep(): boolean {
-    const now = this.fleets.now();
-    if (isStormKnown(now)) this.keepAges(now);
-    const calm = isCalm(now);
-    if (calm) this.keepSilent(now);
-    return calm;
   }
 
   /** Permits, open incidents and storms, by this process's clock and the last checkpoint. */

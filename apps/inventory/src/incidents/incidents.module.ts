@@ -16,7 +16,6 @@ import { PowerEvidence } from './power-evidence.js';
 import { PowerOrders } from './power-orders.service.js';
 import { PowerController } from './power.controller.js';
 import { RecheckService } from './recheck.service.js';
-import { StormReconciler } from './storm.reconciler.js';
 import { StormsController } from './storms.controller.js';
 import { StormsService } from './storms.service.js';
 
@@ -35,7 +34,6 @@ import { StormsService } from './storms.service.js';
     PowerEvidence,
     PowerOrders,
     RecheckService,
-    StormReconciler,
     StormsService,
   ],
   exports: [GateFactsService, IncidentService, Investigator, OperatorOrders, PermitService],

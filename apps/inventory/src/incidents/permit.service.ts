@@ -3,7 +3,7 @@ import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type Permits, type S
 import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
-import { decidePermit, keepPermits, type PermitDecision, type PermitsFacts } from '#domain/incident/permits.js';
+import { decidePermit, type PermitDecision } from '#domain/incident/permits.js';
 
 /** Writes permits and storms: both are decided inside one compare-and-set, over the record as it is then. */
 @Injectable()
@@ -31,31 +31,13 @@ export class PermitService {
   }
 
   private decide(current: Permits | undefined, i: IncidentRecord, node: NodeRecord): PermitDecision {
-    const look = this.look();
+    const look = this.facts.permits(() => `s-${this.store.random.uuid().slice(0, 8)}`);
     if (look === undefined) {
       const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
       const gate = { gate: 'BRAKE', pass: false, detail } as const;
       return { granted: false, permits: undefined, gate, results: [gate] };
     }
     return decidePermit(current, { ...look, incident: i.id, node, released: i.released?.gates ?? [] });
-  }
-
-  /**
-   * Storms tripped and ended, old permits dropped; with `checkpoint` the ages are written, too. Nothing is read where there
-   * is nothing to write.
-   */
-  async keep(check: () => void, checkpoint: boolean): Promise<void> {
-    if (!checkpoint && this.facts.nothingToKeep()) return;
-    const due = (current: Parameters<typeof keepPermits>[0]): ReturnType<typeof keepPermits> => {
-      const look = this.look();
-      if (look === undefined) return undefined;
-      return keepPermits(current, checkpoint ? { ...look, checkpoint: this.facts.checkpoint() } : look);
-    };
-    if (due(this.store.permits.view.get(PERMITS_KEY)?.value) === undefined) return;
-    await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
-      check();
-      return due(current?.value);
-    });
   }
 
   /**
@@ -81,9 +63,5 @@ export class PermitService {
     await this.store.permits.bucket.mutate(PERMITS_KEY, (current) =>
       current === undefined ? undefined : { ...current.value, trips: fn(current.value.trips ?? []) },
     );
-  }
-
-  private look(): PermitsFacts | undefined {
-    return this.facts.permits(() => `s-${this.store.random.uuid().slice(0, 8)}`);
   }
 }

@@ -50,7 +50,7 @@ class Fleet {
   }
   /** Another process takes over, with the checkpoint that the last one left. */
   restart(): this {
-    const checkpoint = this.ages.checkpoint();
+    const checkpoint = Object.fromEntries(this.keys().map((key) => [key, this.ages.ageMs(key)]));
     this.permits = keepPermits(this.permits, { ...this.look(), checkpoint }) ?? this.permits;
     this.ages = new CheckpointedAges({ monotonicMs: () => this.now });
     return this.step();
@@ -116,9 +116,12 @@ class Fleet {
       at: this.now,
     };
   }
-  private keepAges(): void {
+  private keys(): string[] {
     const granted = (this.permits?.granted ?? []).map((g) => permitKey(g.incident));
-    this.ages.keep([...granted, ...this.trips.flatMap((t) => [tripKey(t), calmKey(t)])], this.permits?.ages);
+    return [...granted, ...this.trips.flatMap((t) => [tripKey(t), calmKey(t)])];
+  }
+  private keepAges(): void {
+    this.ages.keep(this.keys(), this.permits?.ages);
   }
   private decide(node: string): ReturnType<typeof decidePermit> {
     const n = aNode(node, { failureDomain: this.domainOf(node) });

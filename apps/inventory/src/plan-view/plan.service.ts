@@ -13,12 +13,13 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { PlanExecutor } from '../execute/plan-executor.js';
-import { GateFactsService } from '../incidents/gate-facts.js';
 import { PermitService } from '../incidents/permit.service.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { ageIn } from '../plan/incidents/incident-facts.js';
 import { incidentViews } from '../plan/incidents/incident-views.js';
 import { incidents } from '../plan/incidents/incidents.js';
+import { stormViews } from '../plan/incidents/storm-facts.js';
+import { storms } from '../plan/incidents/storms.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
 import { checksCalledOff, checksToCallOff } from '../plan/checks/checks-called-off.js';
 import { checksNow, periodicChecks } from '../plan/checks/periodic-checks.js';
@@ -49,7 +50,6 @@ export class PlanService {
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
     conductor: ConductorService,
-    private readonly gates: GateFactsService,
     private readonly permits: PermitService,
     private readonly plans: PlanExecutor,
     private readonly quarantine: PowerQuarantine,
@@ -112,7 +112,7 @@ export class PlanService {
         return place === undefined ? [] : [{ workload: w.name, from: w.assignment?.node ?? '', place }];
       }),
       power: this.power(),
-      storms: this.gates.storms(),
+      storms: this.shown(storms, (fleet) => stormViews(fleet, fleet.storms)),
       workloads: this.shown(starts, (fleet, ages) => startSteps(fleet, ages).made),
       stops: this.shown(stops, stopViews),
       absences: this.shown(absences, absenceViews),
