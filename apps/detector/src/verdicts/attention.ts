@@ -75,10 +75,9 @@ export class Attention {
    * @param seq of the last verdict
    */
   sees(withoutQuorum: boolean, now: number, seq: number): void {
-    if (this.withoutQuorum && !withoutQuorum) {
-      if (this.gaveTime) this.ended = { seq, at: now };
-      this.since = now;
-    }
+    const isBack = this.withoutQuorum && !withoutQuorum;
+    if (isBack) this.since = now;
+    if (isBack && this.gaveTime) this.ended = { seq, at: now };
     if (!this.withoutQuorum && withoutQuorum) this.withoutSince = now;
     this.withoutQuorum = withoutQuorum;
     const isLasting = !withoutQuorum || now - this.withoutSince >= RECONNECT;

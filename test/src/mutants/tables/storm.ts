@@ -142,14 +142,14 @@ export const storm: readonly Mutant[] = [
     name: 'no detector tells that a blindness by missing reports has ended',
     file: 'apps/detector/src/verdicts/attention.ts',
     symbol: 'Attention.sees',
-    operation: { drop: 'if (this.gaveTime) this.ended = { seq, at: now }' },
+    operation: { drop: 'if (isBack && this.gaveTime) this.ended = { seq, at: now }' },
     specs: ['apps/detector/src/verdicts/attention.spec.ts', 'apps/detector/src/verdicts/monitor.spec.ts'],
   },
   {
     name: 'a detector tells of the end of a blindness that was its own',
     file: 'apps/detector/src/verdicts/attention.ts',
     symbol: 'Attention.sees',
-    operation: { replace: 'if (this.gaveTime) this.ended', with: 'this.ended' },
+    operation: { operand: 'this.gaveTime' },
     specs: ['apps/detector/src/verdicts/attention.spec.ts'],
   },
   {

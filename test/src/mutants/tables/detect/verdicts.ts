@@ -23,7 +23,9 @@ export const verdicts: readonly Mutant[] = [
     name: 'that the quorum is back is not seen',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.seenReporters',
-    operation: { drop: 'this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now)' },
+    operation: {
+      drop: 'this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now, this.p.verdicts.seq)',
+    },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
     sims: ['detect'],
   },
@@ -100,7 +102,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'silence from without a quorum counts when a split fleet is joined',
     file: 'apps/detector/src/verdicts/attention.ts',
     symbol: 'Attention.sees',
-    operation: { drop: 'if (this.withoutQuorum && !withoutQuorum) this.since = now' },
+    operation: { drop: 'if (isBack) this.since = now' },
     specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
   },
   {
