@@ -49,7 +49,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 44,
-  storm: 33,
+  storm: 49,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const trips = ['apps/inventory/src/incidents/storm.spec.ts'];
+const kept = ['apps/inventory/src/plan/incidents/storms.spec.ts'];
 const gates = ['apps/inventory/src/incidents/gates.spec.ts'];
 
 /** Who falls silent with many others is not powered off because the others were healed first. */
@@ -235,5 +236,123 @@ export const storm: readonly Mutant[] = [
     symbol: 'nothingToKeep',
     operation: { operand: '!blindnessEnded' },
     specs: ['libs/domain/src/incident/permits.spec.ts'],
+  },
+  {
+    name: 'a storm begins by the fleet of the plan, though its nodes are cordoned',
+    file: 'apps/inventory/src/execute/incident-writer.ts',
+    symbol: 'IncidentWriter.keepPermits',
+    operation: { replace: '{ ...at, fleet }', with: 'at' },
+    specs: kept,
+  },
+  {
+    name: 'a storm is written over the permits that the plan has seen',
+    file: 'apps/inventory/src/incidents/permit.service.ts',
+    symbol: 'PermitService.change',
+    operation: { replace: 'decide(current?.value, this.facts.seen())', with: 'decide(undefined, this.facts.seen())' },
+    specs: kept,
+  },
+  {
+    name: 'a storm is written by who has lost the lease',
+    file: 'apps/inventory/src/incidents/permit.service.ts',
+    symbol: 'PermitService.change',
+    operation: { drop: 'check();' },
+    specs: kept,
+  },
+  {
+    name: 'storms are looked at through a gap in the incidents',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'isStormKnown',
+    operation: { operand: 'incidents.live' },
+    specs: kept,
+  },
+  {
+    name: 'storms are looked at through a gap in the permits',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'isStormKnown',
+    operation: { operand: 'permits.live' },
+    specs: kept,
+  },
+  {
+    name: 'a new conductor writes down ages before it knows those of the last',
+    file: 'apps/inventory/src/snapshot/storm-book.ts',
+    symbol: 'StormBook.look',
+    operation: { replace: 'this.written?.term !== term', with: 'this.written === undefined' },
+    specs: kept,
+  },
+  {
+    name: 'ages are written down at each look',
+    file: 'apps/inventory/src/execute/incident-writer.ts',
+    symbol: 'IncidentWriter.keepPermits',
+    operation: { drop: 'if (i.checkpoints) this.fleets.storms.checkpointed()' },
+    specs: kept,
+  },
+  {
+    name: 'a write of ages that failed counts as done',
+    file: 'apps/inventory/src/execute/incident-writer.ts',
+    symbol: 'IncidentWriter.keepPermits',
+    operation: {
+      replace:
+        'await this.permits.change(\n      (now, fleet) => i.decide(now, { ...at, fleet }),\n      () => void c.check(),\n    )',
+      with: 'await this.permits.change((now, fleet) => i.decide(now, { ...at, fleet }), () => void c.check()).catch(() => false)',
+    },
+    specs: kept,
+  },
+  {
+    name: 'ages are never written down',
+    file: 'apps/inventory/src/plan/incidents/storms.ts',
+    symbol: 'isCheckpointDue',
+    operation: { replace: 'was.sinceCheckpoint(term) >= AGES_EVERY_MS', with: 'false' },
+    specs: kept,
+  },
+  {
+    name: 'what is seen when a storm is decided has no age',
+    file: 'apps/inventory/src/incidents/gate-facts.ts',
+    symbol: 'GateFactsService.seen',
+    operation: { replace: 'this.fleets.storms.see(seen)', with: 'void seen' },
+    specs: kept,
+  },
+  {
+    name: 'what a look sees has no age',
+    file: 'apps/inventory/src/execute/plan-executor.ts',
+    symbol: 'PlanExecutor.act',
+    operation: {
+      drop: 'if (concern.sees !== undefined) this.fleets.storms.look(run.token, run.now, concern.sees(fleet));',
+    },
+    specs: kept,
+  },
+  {
+    name: 'storms that begin together have one name',
+    file: 'apps/inventory/src/plan/incidents/storms.ts',
+    symbol: 'idsOf',
+    operation: { replace: '++made === 1', with: '++made > 0' },
+    specs: kept,
+  },
+  {
+    name: 'an age in a record is less than new',
+    file: 'apps/inventory/src/ages/checkpointed-ages.ts',
+    symbol: 'CheckpointedAges.keep',
+    operation: { replace: 'Math.max(0, checkpoint[key] ?? 0)', with: '(checkpoint[key] ?? 0)' },
+    specs: trips,
+  },
+  {
+    name: 'a time that cannot be read ends the look at storms',
+    file: 'libs/domain/src/incident/storm.ts',
+    symbol: 'utc',
+    operation: { replace: 'Number.isNaN(time.getTime())', with: 'false' },
+    specs: trips,
+  },
+  {
+    name: 'a storm that stands is not shown through a gap',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'stormViews',
+    operation: { replace: '!hasStorms(f)', with: '!hasStorms(f) || !isStormKnown(f)' },
+    specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
+  },
+  {
+    name: 'members of a storm are judged through a gap',
+    file: 'apps/inventory/src/incidents/storms.service.ts',
+    symbol: 'StormsService.chosen',
+    operation: { replace: '!this.facts.knowsStorms', with: 'false' },
+    specs: ['apps/inventory/src/incidents/storms.service.spec.ts'],
   },
 ];

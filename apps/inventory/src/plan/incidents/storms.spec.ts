@@ -145,10 +145,11 @@ describe('a storm', () => {
     expect([permits(), w.failed]).toEqual([undefined, ['{"permits":"permits"} another conducts']]);
   });
 
-  it('does not begin by who was silent in the plan, and is back before its write', async () => {
-    const { fall, round, permits, meanwhile } = world();
+  it('does not begin by who was silent in the plan, and was cordoned before its write', async () => {
+    const { store, fall, round, permits, meanwhile } = world();
     fall('n-1', 'n-2', 'n-4');
-    meanwhile(() => fall('n-1'));
+    const cordon = { by: 'ann', reason: 'r', at: 1 };
+    meanwhile(() => store.nodes.set('n-2', aNode('n-2', { ...up, failureDomain: 'rack-a', cordon })));
     await round();
     expect(permits()).toBeUndefined();
   });
