@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
-import { IncidentAlarmsReconciler } from './incidents/incident-alarms.reconciler.js';
 import { IncidentEvents } from './incidents/incident-events.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
@@ -18,7 +17,9 @@ import { deadWork } from './plan/alarms/dead-work.js';
 import { drivers } from './plan/alarms/drivers.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
+import { alarmsOfIncidents } from './plan/incidents/alarms-of-incidents.js';
 import { incidents } from './plan/incidents/incidents.js';
+import { missedBoots } from './plan/incidents/missed-boots.js';
 import { storms } from './plan/incidents/storms.js';
 import { jobRetention } from './plan/jobs/job-retention.js';
 import { jobSettlement } from './plan/jobs/settlement.js';
@@ -67,7 +68,8 @@ export const tasks: readonly TaskRow[] = [
   planned('orphan-holds', orphanHoldsEnd, 'warning'),
   planned('detection-alarms', alarmsOfDetection, 'warning'),
   planned('dead-work', deadWork, 'warning'),
-  row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
+  planned('incident-alarms', alarmsOfIncidents, 'warning'),
+  planned('missed-boots', missedBoots, 'warning'),
   row('incident-events', IncidentEvents, 'warning'),
   planned('job-settlement', jobSettlement, 'critical'),
   planned('job-retention', jobRetention, 'warning'),

@@ -6,7 +6,7 @@ import type { ChangeNode, FailRecord } from '../plan/intent.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { planExecutor } from '../testing/planned.js';
 import { playRun } from '../testing/play-run.js';
-import { aNode } from '../testing/records.js';
+import { aBeacon, aNode } from '../testing/records.js';
 
 /** Wants every node that is discovered to have disappeared. */
 const wanted = (o: Partial<ChangeNode> = {}): Concern => ({
@@ -135,6 +135,27 @@ describe('a plan that is carried out', () => {
     look();
     await playRun(sut.drive(concern));
     expect(seen).toEqual([0, 0, 0, 30, 30]);
+  });
+
+  it('goes by the clock that goes only while a detector is heard that sees the fleet, where it says so', async () => {
+    const store = storeOf('n-1');
+    const ages: number[] = [];
+    const concern = (o: Pick<Concern<'lost'>, 'clock'>): Concern<'lost'> => ({
+      ...o,
+      conditions: () => ({ holds: ['lost'] }),
+      plan: (_fleet, since) => {
+        ages.push(since.of('lost'));
+        return [];
+      },
+    });
+    const executor = planExecutor(store);
+    const both = [concern({}), concern({ clock: 'sighted' })].map((c) => executor.drive(c));
+    for (const sighted of [true, true, false, false, true, true]) {
+      store.detector.hear(JSON.stringify(aBeacon({ sighted })));
+      for (const one of both) await playRun(one);
+      store.clock.now += 1_000;
+    }
+    expect(ages.slice(-2)).toEqual([5_000, 2_000]);
   });
 
   it('is none where too little is known, and its ages go on', async () => {

@@ -134,10 +134,11 @@ export class PlanExecutor {
   }
 
   /** @param term where ages are those of a term; undefined: they are not, or any term's */
-  private bookOf(concern: unknown, term?: number): AgeBook {
+  private bookOf(concern: Pick<Concern, 'clock'>, term?: number): AgeBook {
     let book = this.books.get(concern);
+    const clock = concern.clock === 'sighted' ? this.fleets.sightedClock : this.store.clock;
     if (book === undefined || (term !== undefined && book.term !== term))
-      this.books.set(concern, (book = { ages: new AgeBook(this.store.clock), term }));
+      this.books.set(concern, (book = { ages: new AgeBook(clock), term }));
     return book.ages;
   }
 }

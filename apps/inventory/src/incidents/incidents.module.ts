@@ -5,7 +5,6 @@ import { ReportsModule } from '../reports/reports.module.js';
 import { VerdictsModule } from '../verdicts/verdicts.module.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
-import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
 import { IncidentService } from './incident.service.js';
 import { IncidentEvents } from './incident-events.js';
 import { IncidentsController } from './incidents.controller.js';
@@ -25,7 +24,6 @@ import { StormsService } from './storms.service.js';
   providers: [
     FencingSettingsService,
     GateFactsService,
-    IncidentAlarmsReconciler,
     IncidentService,
     IncidentEvents,
     Investigator,

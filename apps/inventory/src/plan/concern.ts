@@ -49,6 +49,11 @@ export interface Concern<C extends string = never> {
    */
   sees?(fleet: Fleet): StormsSeen | undefined;
   /**
+   * By which its ages go. `sighted`: the one that goes only while a detector is heard that sees the fleet, for what nobody
+   * could have seen meanwhile. @default this process's own monotonic clock
+   */
+  readonly clock?: 'sighted';
+  /**
    * Every age begins anew with each term of the conductor: what only others tell is not known yet to who has just begun
    * to look. @default it goes on
    */

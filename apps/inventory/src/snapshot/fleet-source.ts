@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
-import { DATAGRAM_KEYS_KEY, RESERVATIONS_KEY, type DatagramKeySet } from '#contracts';
+import { DATAGRAM_KEYS_KEY, RESERVATIONS_KEY, type Clock, type DatagramKeySet } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
@@ -130,6 +130,9 @@ export class FleetSource {
       workloads: workloads ? new Records(workloads, fleet.workloads.unreadable, fleet.workloads.live) : fleet.workloads,
     };
   }
+
+  /** Goes only while a detector is heard that sees the fleet. */
+  readonly sightedClock: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => this.detector.sightedMs };
 
   private detectorNow(): DetectorNow {
     const { beacon, current, fresh, sighted, settled, blindnessEnded, silentTogether, silentMs, sightedMs } =

@@ -41,7 +41,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 54,
   detect: 176,
-  fence: 185,
+  fence: 188,
   keys: 82,
   lease: 44,
   recover: 132,

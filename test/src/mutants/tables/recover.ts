@@ -810,8 +810,8 @@ export const recover: readonly Mutant[] = [
   {
     name: 'an alarm says that a node stays off that is on again',
     file: 'apps/inventory/src/plan/incidents/incident-alarms.ts',
-    symbol: 'alarmsOf',
+    symbol: 'leftOff',
     operation: { operand: 'isOff' },
-    specs: ['apps/inventory/src/plan/incidents/incident-alarms.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/missed-boots.spec.ts'],
   },
 ];

@@ -44,7 +44,8 @@ export const deadWork: Concern = {
   },
 };
 
-const runningIn = perFleet(({ workloads }: Fleet) =>
+/** Node → workloads that should run there, as {@link runningBy}; gathered when it is asked for. */
+export const runningIn = perFleet(({ workloads }: Fleet) =>
   decideTogether(workloads.list, aboutWorkload, (all) => runningBy(all.map((e) => e.value))),
 );
 

@@ -1,30 +1,30 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { alarmKey, type AlarmRecord, type IncidentRecord, type PowerCommand } from '#contracts';
+import { alarmKey, PERMITS_KEY, type AlarmRecord, type IncidentRecord } from '#contracts';
+import type { Intent } from '../intent.js';
+import { ageMs } from '../../snapshot/ages.js';
 import { fleetOf } from '../../testing/investigation.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { aNode, anIncident, aWorkload } from '../../testing/records.js';
-import { ageMs, type SightedMs } from '../../snapshot/ages.js';
-import { alarmsOfIncidents, fencingOrders, missedBoots, type WaitAges } from './alarms-of-incidents.js';
+import { alarmsOfIncidents } from './alarms-of-incidents.js';
 import { FENCING_STUCK_MS } from './incident-alarms.js';
-
-const on: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'on', at: 1 };
 
 describe('the alarms of the incidents of a fleet', () => {
   let store: MemoryStore;
   const waited = new Map<string, number>();
-  const waits: WaitAges = {
-    ofOrder: (order) => ageMs(waited.get(order) ?? 0),
-    ofBoot: (boot) => (waited.get(boot) ?? 0) as SightedMs,
+  const ages = { of: (order: string) => ageMs(waited.get(order) ?? 0) };
+  const planned = (): Intent[] => alarmsOfIncidents.plan(fleetOf(store), ages);
+  const raised = () => planned().flatMap((i) => (i.do === 'raise-alarm' ? [i.alarm] : []));
+  const codes = (): string[] => raised().map((a) => a.code);
+  const orders = (): string[] => [...(alarmsOfIncidents.conditions?.(fleetOf(store), ages).holds ?? [])];
+  const incident = (o: Partial<IncidentRecord>, node = 'n-1'): void => {
+    store.incidents.set(node, anIncident(node, o));
   };
-  const codes = (): string[] => alarmsOfIncidents(fleetOf(store), waits, []).map((a) => a.code);
-  const incident = (o: Partial<IncidentRecord>): IncidentRecord => {
-    const i = anIncident('n-1', o);
-    store.incidents.set('n-1', i);
-    return i;
+  const gate = 'NOT_FENCEABLE' as const;
+  const suppressed = { phase: 'suppressed' as const, gate, gates: [{ gate, pass: false, detail: 'No device.' }] };
+  const stands = (code: AlarmRecord['code'], subject: string): void => {
+    const was = { code, subject, severity: 'critical', message: 'm', since: 1, count: 1 } as const;
+    store.alarms.set(alarmKey(code, subject), was);
   };
-  /** Powered on again, and heard in no boot. */
-  const poweredOn = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
-    incident({ phase: 'recovered', commands: [{ ...on, result: { ok: true } }], ...o });
 
   beforeEach(() => {
     store = new MemoryStore();
@@ -34,65 +34,68 @@ describe('the alarms of the incidents of a fleet', () => {
 
   it('tell of an order only once it is as old as no fencer takes, each try anew', () => {
     incident({ id: 'i-1', phase: 'fencing', attempt: 0 });
-    expect(fencingOrders(fleetOf(store))).toEqual(['i-1/0']);
+    expect(orders()).toEqual(['i-1/0']);
     waited.set('i-1/0', FENCING_STUCK_MS);
     expect(codes()).toEqual([]);
     waited.set('i-1/0', FENCING_STUCK_MS + 1);
     expect(codes()).toEqual(['fencing-failed']);
     incident({ id: 'i-1', phase: 'fencing', attempt: 1 });
-    expect(fencingOrders(fleetOf(store))).toEqual(['i-1/1']);
+    expect(orders()).toEqual(['i-1/1']);
     incident({ id: 'i-1', phase: 'failed', attempt: 1 });
-    expect(fencingOrders(fleetOf(store))).toEqual([]);
-  });
-
-  it('tell of a boot that is missed for its grace', () => {
-    const { id } = poweredOn();
-    const boot = `${id}/1`;
-    expect(missedBoots(fleetOf(store))).toEqual([boot]);
-    waited.set(boot, store.clusterSettings.leaveGrace - 1);
-    expect(codes()).toEqual([]);
-    waited.set(boot, store.clusterSettings.leaveGrace);
-    expect(codes()).toEqual(['boot-timeout']);
-    store.nodes.set('n-1', aNode('n-1', { enrolled: true, state: 'Discovered' }));
-    expect(missedBoots(fleetOf(store))).toEqual([]);
-    expect(codes()).toEqual([]);
-  });
-
-  it('leave one of a missed boot that stands to whoever takes over, and not one that is over', () => {
-    poweredOn();
-    const alarm = (o: Partial<AlarmRecord>): void => {
-      const was = {
-        code: 'boot-timeout',
-        subject: 'n-1',
-        severity: 'warning',
-        message: 'm',
-        since: 1,
-        count: 1,
-      } as const;
-      store.alarms.set(alarmKey('boot-timeout', 'n-1'), { ...was, ...o });
-    };
-    alarm({});
-    expect(codes()).toEqual(['boot-timeout']);
-    alarm({ cleared: 2 });
-    expect(codes()).toEqual([]);
+    expect(orders()).toEqual([]);
   });
 
   it('are none of an incident that cannot be read', () => {
-    const { id } = poweredOn({ unreadable: 'it is of a later version' });
-    waited.set(`${id}/1`, store.clusterSettings.leaveGrace);
-    expect(missedBoots(fleetOf(store))).toEqual([]);
-    expect(codes()).toEqual([]);
     incident({ id: 'i-1', phase: 'fencing', unreadable: 'it is of a later version' });
-    expect(fencingOrders(fleetOf(store))).toEqual([]);
+    waited.set('i-1/0', FENCING_STUCK_MS + 1);
+    expect([orders(), codes()]).toEqual([[], []]);
   });
 
   it('name the work of the node, and of no other', () => {
     store.workloads.set('web', aWorkload('web', { generation: 1, assignment: { node: 'n-1', generation: 1 } }));
     store.workloads.set('db', aWorkload('db', { generation: 1, assignment: { node: 'n-2', generation: 1 } }));
-    const gate = 'NOT_FENCEABLE' as const;
-    incident({ phase: 'suppressed', gate, gates: [{ gate, pass: false, detail: 'No device.' }] });
-    expect(alarmsOfIncidents(fleetOf(store), waits, [])).toMatchObject([
+    incident(suppressed);
+    expect(raised()).toMatchObject([
       { code: 'not-fenceable', message: 'It seems dead and is not fenced. No device. Runs nowhere: web.' },
+    ]);
+  });
+
+  it('are told of a subject once: by the storm that stands, else by the oldest incident', () => {
+    const brake = 'BRAKE' as const;
+    const braked = (detail: string) => ({
+      ...{ phase: 'suppressed' as const, gate: brake, gates: [{ gate: brake, pass: false, detail }] },
+    });
+    incident({ ...braked('The younger.'), openedAt: 2 });
+    incident({ ...braked('The older.'), openedAt: 1 }, 'n-2');
+    expect(raised().map((a) => a.message)).toEqual(['Fencing is braked. The older.']);
+    const members = { 'n-1': {}, 'n-2': {}, 'n-3': {} };
+    store.permits.set(PERMITS_KEY, { granted: [], trips: [{ id: 's-1', cause: 'brake', at: 1, members }] });
+    expect(raised().map((a) => a.message)).toEqual([expect.stringContaining('of storm s-1 are not back')]);
+  });
+
+  it('end with what they stand for', () => {
+    stands('not-fenceable', 'n-1');
+    stands('brake', 'fleet');
+    expect(planned().map((i) => [i.do, i.about])).toEqual([
+      ['clear-alarm', { alarm: alarmKey('not-fenceable', 'n-1') }],
+      ['clear-alarm', { alarm: alarmKey('brake', 'fleet') }],
+    ]);
+  });
+
+  it('of an odd record stay as they are, with those of the fleet; it keeps up no other', () => {
+    incident(suppressed, 'n-2');
+    incident({ ...suppressed, gates: undefined as never });
+    for (const [code, subject] of [
+      ['not-fenceable', 'n-1'],
+      ['brake', 'fleet'],
+      ['domain-down', 'rack'],
+      ['host-hung', 'n-2'],
+    ] as const)
+      stands(code, subject);
+    expect(planned().map((i) => [i.do, i.about])).toEqual([
+      ['fail-record', { node: 'n-1' }],
+      ['raise-alarm', { alarm: alarmKey('not-fenceable', 'n-2') }],
+      ['clear-alarm', { alarm: alarmKey('host-hung', 'n-2') }],
     ]);
   });
 });

@@ -1,26 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  IncidentRecord,
-  NodeRecord,
-  ObserverEvidence,
-  OwnProbe,
-  PowerCommand,
-  PowerVerb,
-  SshSign,
-  StormView,
-} from '#contracts';
+import type { IncidentRecord, ObserverEvidence, OwnProbe, SshSign, StormView } from '#contracts';
 import { aNode, anIncident, aVerdict, anOwnProbe } from '../../testing/records.js';
-import { alarmsOf } from './incident-alarms.js';
+import { alarmsOf, alarmsOfStorms, eachOnce, type IncidentAlarmFacts } from './incident-alarms.js';
 
 describe('the alarms of incidents', () => {
   const fencing = anIncident('n-1', { phase: 'fencing' });
-  const of = (stuck: boolean, i = fencing) =>
-    alarmsOf(
-      [i],
-      () => undefined,
-      () => stuck,
-      () => false,
-    );
+  const by = (o: Partial<IncidentAlarmFacts> = {}): IncidentAlarmFacts => ({
+    nodeOf: () => undefined,
+    isStuck: () => false,
+    workOn: () => [],
+    ...o,
+  });
+  const of = (stuck: boolean, i = fencing) => alarmsOf(i, by({ isStuck: () => stuck }));
 
   it('tell of an order that nobody carries out', () => {
     expect(of(true)).toEqual([
@@ -44,12 +35,8 @@ describe('the alarms of incidents', () => {
   it('name the work that runs nowhere as long as they stand, and not where its host may live', () => {
     const suppressed = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN') =>
       alarmsOf(
-        [anIncident('n-1', { phase: 'suppressed', gate, gates: [{ gate, pass: false, detail: 'No device.' }] })],
-        () => undefined,
-        () => false,
-        () => false,
-        [],
-        () => ['db', 'web'],
+        anIncident('n-1', { phase: 'suppressed', gate, gates: [{ gate, pass: false, detail: 'No device.' }] }),
+        by({ workOn: () => ['db', 'web'] }),
       )[0];
     expect(suppressed('NOT_FENCEABLE')).toEqual({
       code: 'not-fenceable',
@@ -63,19 +50,13 @@ describe('the alarms of incidents', () => {
   it('do not call a machine dead, nor its work ended, that an operator wants off and that is heard', () => {
     const of = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN', state: 'Discovered' | 'Disappeared') =>
       alarmsOf(
-        [
-          anIncident('n-1', {
-            cause: 'manual',
-            phase: 'suppressed',
-            gate,
-            gates: [{ gate, pass: false, detail: 'Why.' }],
-          }),
-        ],
-        () => aNode('n-1', { state }),
-        () => false,
-        () => false,
-        [],
-        () => ['db'],
+        anIncident('n-1', {
+          cause: 'manual',
+          phase: 'suppressed',
+          gate,
+          gates: [{ gate, pass: false, detail: 'Why.' }],
+        }),
+        by({ nodeOf: () => aNode('n-1', { state }), workOn: () => ['db'] }),
       );
     const ordered = { code: 'fencing-suppressed', subject: 'n-1', severity: 'critical' };
     const refused = 'Its power-off was ordered, and is not given.';
@@ -93,13 +74,7 @@ describe('the alarms of incidents', () => {
     };
     const minutes = (n: number): number => n * 60_000;
     const said = (...storms: StormView[]): string[] =>
-      alarmsOf(
-        [],
-        () => undefined,
-        () => false,
-        () => false,
-        storms,
-      ).map((a) => `${a.code}=${a.subject}: ${a.message}`);
+      eachOnce(alarmsOfStorms(storms)).map((a) => `${a.code}=${a.subject}: ${a.message}`);
 
     it('is told anew every quarter of an hour where it does not end by itself, and not in between', () => {
       const told = [0, 14, 15, 29, 30].map((n) => said({ ...storm, standsForMs: minutes(n) })[0]);
@@ -156,64 +131,6 @@ describe('the alarms of incidents', () => {
     it('are over with the incident', () => {
       expect(said(held('banner', 'accuses', { phase: 'cancelled' }))).toEqual([]);
       expect(said(held('banner', 'accuses', { phase: 'investigating' }))).toEqual([]);
-    });
-  });
-
-  describe('of a node that was powered on', () => {
-    const command = (n: number, verb: PowerVerb): PowerCommand => {
-      const by = { epoch: 1, fencer: 'f', level: 0, device: 'bmc', at: 0 };
-      return { ...by, n, verb, result: { ok: true } };
-    };
-    const recovered = anIncident('n-1', {
-      phase: 'recovered',
-      commands: [command(1, 'off'), command(2, 'on')],
-      powerOn: { wanted: true, requestedAt: 1, done: true, ok: true },
-    });
-    const byHand = anIncident('n-1', { phase: 'closed', commands: [command(1, 'on')] });
-    const silent = aNode('n-1', { state: 'Disappeared' });
-    const codes = (i: IncidentRecord, node: NodeRecord | undefined, isOverdue = true): string[] =>
-      alarmsOf(
-        [i],
-        (name) => (name === 'n-1' ? node : undefined),
-        () => false,
-        () => isOverdue,
-      ).map((a) => `${a.code}=${a.subject} ${a.severity}`);
-
-    it('tell that it was not heard, by whatever way it was powered on', () => {
-      for (const i of [recovered, byHand]) expect(codes(i, silent)).toEqual(['boot-timeout=n-1 warning']);
-      expect(codes(anIncident('n-1', { ...byHand, phase: 'cancelled' }), silent)).toHaveLength(1);
-    });
-
-    it('wait for its grace', () => expect(codes(recovered, silent, false)).toEqual([]));
-
-    it('are over when it is heard, ordered down again, or deleted', () => {
-      expect(codes(recovered, { ...silent, bootId: 'new' })).toEqual([]);
-      expect(codes(byHand, { ...silent, state: 'Discovered' })).toEqual([]);
-      for (const verb of ['off', 'soft'] as const)
-        expect(codes({ ...recovered, commands: [...recovered.commands, command(3, verb)] }, silent)).toEqual([]);
-      expect(codes(recovered, undefined)).toEqual([]);
-    });
-
-    it('say nothing of a node that runs no agent, which nobody hears anyway', () => {
-      expect(codes(byHand, { ...silent, enrolled: false })).toEqual([]);
-    });
-
-    it('leave it to its next incident once that is open: what it was fenced for is said there', () => {
-      for (const phase of ['open', 'suppressed', 'fencing', 'fenced', 'recovering'] as const)
-        expect(codes({ ...recovered, phase }, silent)).toEqual([]);
-      const confirmed = { ...recovered, phase: 'fenced' as const, proof: { kind: 'manual' as const, at: 1 } };
-      expect(codes(confirmed, silent)).toEqual([]);
-    });
-
-    it('say it once where the power-on was given up', () => {
-      const i = { ...recovered, powerOn: { wanted: true, requestedAt: 1, done: true, ok: false, detail: 'no' } };
-      const off = { ...silent, confirmedOff: { at: 1, incident: i.id } };
-      expect(codes(i, off)).toEqual(['power-on-withheld=n-1 warning']);
-    });
-
-    it('say no more that it stays off once it is on again, though nobody judges it yet', () => {
-      const i = { ...recovered, powerOn: { wanted: false, requestedAt: 1, detail: 'It stays off.' } };
-      expect(codes(i, { ...silent, state: 'Unknown' }, false)).toEqual([]);
     });
   });
 

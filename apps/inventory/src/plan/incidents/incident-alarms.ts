@@ -1,4 +1,5 @@
 import {
+  alarmKey,
   isOpenIncident,
   lastFailure,
   type AlarmCode,
@@ -10,7 +11,6 @@ import {
 import { isTakenBack } from './taken-back.js';
 import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import { runsNowhere } from '../alarms/dead-work.js';
-import { bootMissed } from '#domain/power/boot-grace.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
 
@@ -25,7 +25,6 @@ export const incidentAlarmCodes: readonly AlarmCode[] = [
   'fencing-suppressed',
   'fencing-failed',
   'power-on-withheld',
-  'boot-timeout',
 ];
 
 /** As long as they stand, what should run on their node runs nowhere. */
@@ -97,93 +96,97 @@ function ofStorm(s: StormView): WantedAlarm {
     : { code: 'brake', subject: FLEET, severity: 'critical', message };
 }
 
-/**
- * All alarms that the incidents as they are call for, each subject once.
- * @param nodeOf its record; undefined: it was deleted
- * @param isStuck in phase `fencing` for longer than {@link FENCING_STUCK_MS}
- * @param workOn workloads that should run there
- * @param isOverdue the boot that is awaited, by {@link bootMissed}, is so for longer than its grace
- */
-export function alarmsOf(
-  incidents: readonly IncidentRecord[],
-  nodeOf: (node: string) => NodeRecord | undefined,
-  isStuck: (i: IncidentRecord) => boolean,
-  isOverdue: (boot: string, node: string) => boolean,
-  storms: readonly StormView[] = [],
-  workOn: (node: string) => readonly string[] = () => [],
-): WantedAlarm[] {
-  const wanted = new Map<string, WantedAlarm>();
-  // An operator may want one off that is: what should run there does.
-  const ordered = new Set(incidents.filter((i) => i.cause === 'manual').map((i) => i.node));
-  const isHeard = (node: string): boolean => ordered.has(node) && nodeOf(node)?.state === 'Discovered';
-  const want = (a: WantedAlarm): void => {
-    const key = `${a.code}=${a.subject}`;
-    if (wanted.has(key)) return;
-    const work = withoutRecovery.includes(a.code) && !isHeard(a.subject) ? runsNowhere(workOn(a.subject)) : '';
-    wanted.set(key, { ...a, message: `${a.message}${work}` });
+export interface IncidentAlarmFacts {
+  /** Its record; undefined: it was deleted. */
+  nodeOf(node: string): NodeRecord | undefined;
+  /** In phase `fencing` for longer than {@link FENCING_STUCK_MS}. */
+  isStuck(i: IncidentRecord): boolean;
+  /** Workloads that should run there. */
+  workOn(node: string): readonly string[];
+}
+
+/** Of the storms that stand: one that an operator must end comes first. */
+export const alarmsOfStorms = (storms: readonly StormView[]): WantedAlarm[] =>
+  storms.toSorted((a, b) => Number(a.resumesAt !== undefined) - Number(b.resumesAt !== undefined)).map(ofStorm);
+
+/** Each subject once, in the words that come first. */
+export function eachOnce(wanted: readonly WantedAlarm[]): WantedAlarm[] {
+  const first = new Map<string, WantedAlarm>();
+  for (const a of wanted) {
+    const key = alarmKey(a.code, a.subject);
+    if (!first.has(key)) first.set(key, a);
+  }
+  return [...first.values()];
+}
+
+/** All that an incident calls for as it is, but for the boot that is missed, which is told on a clock of its own. */
+export function alarmsOf(i: IncidentRecord, f: IncidentAlarmFacts): WantedAlarm[] {
+  const node = f.nodeOf(i.node);
+  // An operator may want one off that is heard: what should run there does.
+  const isHeard = i.cause === 'manual' && node?.state === 'Discovered';
+  const wanted = [leftOff(i, node), notRecovered(i, node), ...whileOpen(i, node, f)].filter((a) => a !== undefined);
+  return wanted.map((a) => {
+    const work = withoutRecovery.includes(a.code) && !isHeard ? runsNowhere(f.workOn(a.subject)) : '';
+    return { ...a, message: `${a.message}${work}` };
+  });
+}
+
+/** It is off, and stays so. */
+export function leftOff(i: IncidentRecord, node: NodeRecord | undefined): WantedAlarm | undefined {
+  // A drill took it off and could not bring it back: nobody else knows that it is off.
+  if (i.drill !== undefined && i.order?.ok === false && node?.state !== 'Discovered')
+    return {
+      code: 'power-on-withheld',
+      subject: i.node,
+      severity: 'critical',
+      message: `A drill powered it off, and it is not on again: ${i.order.detail ?? ''} To switch it on: muster node power on ${i.node} --reason "…".`,
+    };
+  // Its record says that it is on again also while nobody is judged.
+  const isOff = node?.confirmedOff?.incident === i.id;
+  const isWithheld = isOff && i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
+  // What an operator has ordered since counts instead, until it has failed.
+  const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
+  if (!isWithheld || isSwitchedByHand) return undefined;
+  return {
+    code: 'power-on-withheld',
+    subject: i.node,
+    severity: 'warning',
+    message: i.order?.detail ?? i.powerOn?.detail ?? 'It stays off.',
   };
-  // One that an operator must end comes first, of several with one subject.
-  const lasting = [...storms].sort((a, b) => Number(a.resumesAt !== undefined) - Number(b.resumesAt !== undefined));
-  for (const s of lasting) want(ofStorm(s));
-  // Oldest first, so that the words of a fleet-wide alarm do not change with each round.
-  for (const i of [...incidents].sort((a, b) => a.openedAt - b.openedAt || a.node.localeCompare(b.node))) {
-    const node = nodeOf(i.node);
-    // What an operator has ordered since counts instead, until it has failed.
-    const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
-    // Its record says that it is on again also while nobody is judged.
-    const isOff = node?.confirmedOff?.incident === i.id;
-    const isWithheld = isOff && i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
-    const boot = bootMissed(i, node);
-    // A drill took it off and could not bring it back: nobody else knows that it is off.
-    const isLeftOff = i.drill !== undefined && i.order?.ok === false && node?.state !== 'Discovered';
-    if (isLeftOff)
-      want({
-        code: 'power-on-withheld',
-        subject: i.node,
-        severity: 'critical',
-        message: `A drill powered it off, and it is not on again: ${i.order?.detail ?? ''} To switch it on: muster node power on ${i.node} --reason "…".`,
-      });
-    else if (isWithheld && !isSwitchedByHand)
-      want({
-        code: 'power-on-withheld',
-        subject: i.node,
-        severity: 'warning',
-        message: i.order?.detail ?? i.powerOn?.detail ?? 'It stays off.',
-      });
-    else if (boot !== undefined && isOverdue(boot, i.node))
-      want({
-        code: 'boot-timeout',
-        subject: i.node,
-        severity: 'warning',
-        message: 'Muster powered it on, and it was not heard in a new boot within its grace: look at its console.',
-      });
-    if (isTakenBack(i) && node !== undefined && i.takenBack !== undefined)
-      want({
+}
+
+const notRecovered = (i: IncidentRecord, node: NodeRecord | undefined): WantedAlarm | undefined =>
+  isTakenBack(i) && node !== undefined && i.takenBack !== undefined
+    ? {
         code: 'fencing-suppressed',
         subject: i.node,
         severity: 'critical',
         message: `${i.takenBack.by} took its incident back (${i.takenBack.reason}): it is not heard, and nothing of it is recovered. To order it again: muster node fence ${i.node} --reason "…".`,
-      });
-    if (!isOpenIncident(i)) continue;
-    if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, node?.failureDomain ?? 'default'));
-    const failure = failureOf(i);
-    if (failure !== undefined)
-      want({
-        code: 'fencing-failed',
-        subject: i.node,
-        severity: 'critical',
-        message: `Its power could not be proven off; its workloads are started nowhere. ${failure}`,
-      });
-    if (i.phase === 'fencing' && isStuck(i))
-      want({
-        code: 'fencing-failed',
-        subject: i.node,
-        severity: 'critical',
-        message:
-          'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
-      });
-  }
-  return [...wanted.values()];
+      }
+    : undefined;
+
+function whileOpen(i: IncidentRecord, node: NodeRecord | undefined, f: IncidentAlarmFacts): WantedAlarm[] {
+  if (!isOpenIncident(i)) return [];
+  const failed = (message: string): WantedAlarm => ({
+    ...{ code: 'fencing-failed', subject: i.node, severity: 'critical' },
+    message,
+  });
+  const failure = failureOf(i);
+  // Its last failure says more than that nobody takes the next order.
+  const isStuck = failure === undefined && i.phase === 'fencing' && f.isStuck(i);
+  return [
+    ...(i.phase === 'suppressed' && i.gate !== undefined ? [ofGate(i, i.gate, node?.failureDomain ?? 'default')] : []),
+    ...(failure === undefined
+      ? []
+      : [failed(`Its power could not be proven off; its workloads are started nowhere. ${failure}`)]),
+    ...(isStuck
+      ? [
+          failed(
+            'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
+          ),
+        ]
+      : []),
+  ];
 }
 
 /** How its last attempt ended, also while it is tried again: the alarm is over when it is fenced, and not before. */
