@@ -1,5 +1,12 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
+import {
+  fencingNow,
+  isOpenIncident,
+  type JobRecord,
+  type NodeRecord,
+  type StatusView,
+  type TroubledNode,
+} from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { isMember } from '#domain/node/membership.js';
 import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
@@ -49,7 +56,7 @@ export class StatusService implements OnApplicationShutdown {
     return {
       cluster: settings.cluster,
       ...(gap !== undefined && { stale: gap }),
-      fencing: settings.fencing,
+      fencing: fencingNow(settings.fencing, this.store.clock.wallMs()),
       leases: this.leases.list(),
       detector: this.detectorPart(),
       brake: this.gates.brake(),

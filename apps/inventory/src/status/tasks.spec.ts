@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { JobRecord, TaskView } from '#contracts';
+import { SETTINGS_KEY, type ClusterSettings, type JobRecord, type TaskView } from '#contracts';
 import { aJob } from '../testing/fixtures.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -40,6 +40,22 @@ it('names what a task fails with, while the others go on', async () => {
   expect(seen.filter((t) => t.errors > 0).map((t) => t.name)).toEqual(['job-settlement']);
   await sut.as('inventory').bucket<JobRecord>('jobs').mutate('odd', mended);
   await shown((all) => all.length > 0 && failing('job-settlement', all) === undefined);
+});
+
+it('shows a pause of fencing until its time is over, and not after it', async () => {
+  const until = sut.as('inventory').clock.wallMs() + 1_500;
+  const ask = sut.as('gateway');
+  await ask.call('inventory.fencing.put', { mode: 'enforce', by: 'ann', paused: { until, reason: 'a switch' } });
+  const paused = { until, reason: 'a switch', by: 'ann' };
+  const seen = (stands: boolean) =>
+    sut.everywhere(
+      () => ask.call('inventory.status', {}),
+      (s) => (s.fencing.paused !== undefined) === stands,
+    );
+  expect((await seen(true)).fencing.paused).toEqual(paused);
+  await seen(false);
+  const record = await sut.as('inventory').bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
+  expect(record?.value.fencing.paused).toEqual(paused);
 });
 
 it('raises an alarm about a task that fails again and again, until it does no more', async () => {

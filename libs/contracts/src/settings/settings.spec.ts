@@ -1,5 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { completeSettings, defaultSettings, defaultStorm, readStorm, type ClusterSettings } from './settings.js';
+import {
+  completeSettings,
+  defaultFencing,
+  defaultSettings,
+  defaultStorm,
+  fencingNow,
+  readStorm,
+  type ClusterSettings,
+} from './settings.js';
+
+it('a pause whose time is over is shown to nobody, and one that has no end is', () => {
+  const paused = { until: 5, reason: 'r', by: 'ann' };
+  expect(fencingNow({ ...defaultFencing, paused }, 4).paused).toEqual(paused);
+  expect(fencingNow({ ...defaultFencing, paused }, 5)).toEqual(defaultFencing);
+  const endless = { reason: 'r', by: 'ann' };
+  expect(fencingNow({ ...defaultFencing, paused: endless }, 5).paused).toEqual(endless);
+});
 
 describe('storm limits', () => {
   it('have their defaults in settings that an older version stored', () => {

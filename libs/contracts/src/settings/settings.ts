@@ -172,6 +172,16 @@ export interface FencingSettings {
   storm: StormLimits;
 }
 
+/**
+ * As it counts now: a pause whose time is over is none, though the record keeps it.
+ * @param wallNow wall clock of the asker, ms
+ */
+export function fencingNow(f: FencingSettings, wallNow: number): FencingSettings {
+  if (f.paused === undefined || isPaused(f.paused, wallNow)) return f;
+  const { paused: _over, ...rest } = f;
+  return rest;
+}
+
 export const defaultFencing: FencingSettings = {
   mode: 'observe',
   hung: 'fence',
