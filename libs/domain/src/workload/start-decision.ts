@@ -149,6 +149,13 @@ export const startReasons = {
       () => `Held: ${seen?.node}, which it has left, still names it.`,
     );
   },
+  STARTS_ELSEWHERE: ({ check }: Pick<FleetFacts, 'check'>) => {
+    const { node, awaits } = elsewhere(check) ?? {};
+    return when(
+      awaits !== undefined,
+      () => `Held: it is being started on ${node}, and ${awaits} does not say that it does not run it.`,
+    );
+  },
   RUNS_ELSEWHERE: ({ check }: Pick<FleetFacts, 'check'>) => {
     const seen = elsewhere(check);
     return when(seen !== undefined, () => `It runs on ${seen?.node}: the registry was corrected.`);
@@ -194,12 +201,24 @@ const registered = [
 /** Who asks → the reasons that stand against it there, in the order in which they are told. */
 export const startQuestions: { readonly [A in StartAsker]: readonly Answerable<StartQuestions[A]>[] } = {
   gate: registered,
-  permission: ['CLEANUP', ...registered, 'STALE', 'RUNS_ON_THE_DEAD', 'NAMED_BY_THE_LEFT', 'RUNS_ELSEWHERE', 'SILENT'],
+  permission: [
+    ...(['CLEANUP', ...registered, 'STALE'] as const),
+    ...(['RUNS_ON_THE_DEAD', 'NAMED_BY_THE_LEFT', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'SILENT'] as const),
+  ],
   round: ['BARRED'],
-  order: ['JUST_LEFT', 'RUNS_ON_THE_DEAD', 'RUNS_ELSEWHERE', 'RUNS_AS_ORDERED', 'OUT_OF_SERVICE', 'SILENT', 'RETRY'],
+  order: [
+    'JUST_LEFT',
+    'RUNS_ON_THE_DEAD',
+    'STARTS_ELSEWHERE',
+    'RUNS_ELSEWHERE',
+    'RUNS_AS_ORDERED',
+    'OUT_OF_SERVICE',
+    'SILENT',
+    'RETRY',
+  ],
   // Of silent nodes nothing is asked yet: its start is owed then, and looked at once more.
-  place: ['JUST_LEFT', 'RUNS_ON_THE_DEAD', 'RUNS_ELSEWHERE'],
-  replace: ['RUNS_ELSEWHERE', 'RUNS_THERE', 'SILENT'],
+  place: ['JUST_LEFT', 'RUNS_ON_THE_DEAD', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE'],
+  replace: ['STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'RUNS_THERE', 'SILENT'],
   put: ['NODE_UNKNOWN', 'RESERVED', 'CONFIRMED_OFF', 'OPEN_INCIDENT'],
   'put-again': ['NODE_UNKNOWN', 'RESERVED'],
   move: ['LEAVES_BY_INCIDENT', 'SOURCE_SILENT', 'OTHERS_SILENT'],

@@ -62,7 +62,28 @@ describe('before a start', () => {
 
   it('the generation of what is only being started elsewhere is none: its gate has not let it through', () => {
     const starting = { node: 'c', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true as const }] };
-    expect(checkStart(facts([starting]))).toEqual({ kind: 'elsewhere', node: 'c', generation: undefined });
+    expect(checkStart(facts([starting, says('b')]))).toEqual({ kind: 'elsewhere', node: 'c', generation: undefined });
+  });
+
+  describe('what is only being started elsewhere', () => {
+    const starting = (node: string) => ({
+      ...{ node, bootId: 'b' },
+      workloads: [{ name: 'w', generation: 1, starting: true as const }],
+    });
+
+    it('awaits the word of the node that it is assigned to, whose gate may have let it through', () => {
+      const awaits = { kind: 'elsewhere', node: 'c', generation: undefined, awaits: 'b' };
+      expect(checkStart(facts([says('a'), starting('c')]))).toEqual(awaits);
+      expect(checkStart(facts([says('a'), { node: 'b', bootId: 'b' }, starting('c')]))).toEqual(awaits);
+      expect(checkStart(facts([says('a'), starting('b'), starting('c')]))).toEqual(awaits);
+    });
+
+    it('says nothing against where it runs', () => {
+      expect(checkStart(facts([says('a'), says('b', 'w'), starting('c')]))).toEqual({ kind: 'there' });
+      expect(checkStart(facts([starting('a'), says('b'), says('c', 'w')]))).toEqual({
+        ...{ kind: 'elsewhere', node: 'c', generation: 1 },
+      });
+    });
   });
 
   it('on the target already is no reason to start it again', () => {

@@ -4,6 +4,7 @@ import { rulesOut, type LastWord } from './last-word.js';
 /** What must be known of every node before a workload may be started on one of them. */
 export interface StartFacts {
   workload: string;
+  /** Empty: it has no place yet. */
   target: string;
   /** Every node whose agent must have answered: see {@link mustAnswer}. */
   mustAnswer: readonly string[];
@@ -19,6 +20,11 @@ export interface SeenElsewhere {
   node: string;
   /** Of that run; undefined: it is only being started there. */
   generation: number | undefined;
+  /**
+   * The target, where it is only being started on the other node, and the target has not said that it does not run it: its
+   * own gate may have let it through before it fell silent.
+   */
+  awaits?: string;
 }
 
 export type StartCheck =
@@ -42,7 +48,7 @@ export const mustAnswer = (
   n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
 /**
- * Seen elsewhere is stronger than everything else. A node without an answer holds the start, unless its last word rules
+ * Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere. A node without an answer holds the start, unless its last word rules
  * the workload out; the target has to answer in any case, since its start gate must be able to ask.
  */
 export function checkStart(f: StartFacts): StartCheck {
@@ -52,12 +58,18 @@ export function checkStart(f: StartFacts): StartCheck {
       return run === undefined ? [] : [[node, run] as const];
     }),
   );
-  const elsewhere = [...running.keys()].filter((n) => n !== f.target).sort()[0];
-  if (elsewhere !== undefined) {
-    const run = running.get(elsewhere);
-    return { kind: 'elsewhere', node: elsewhere, generation: run?.starting === true ? undefined : run?.generation };
+  const isStarting = (node: string): boolean => running.get(node)?.starting === true;
+  const others = [...running.keys()].filter((n) => n !== f.target).sort();
+  const runsOn = others.find((n) => !isStarting(n));
+  if (runsOn !== undefined) return { kind: 'elsewhere', node: runsOn, generation: running.get(runsOn)?.generation };
+  const runsThere = running.has(f.target);
+  const [startsOn] = others;
+  if (startsOn !== undefined && !(runsThere && !isStarting(f.target))) {
+    const isRuledOut = !runsThere && f.fresh.some((r) => r.node === f.target && r.workloads !== undefined);
+    const awaits = isRuledOut || f.target === '' ? {} : { awaits: f.target };
+    return { kind: 'elsewhere', node: startsOn, generation: undefined, ...awaits };
   }
-  if (running.has(f.target)) return { kind: 'there' };
+  if (runsThere) return { kind: 'there' };
   const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
   const isRuledOut = (node: string): boolean => {
     const word = node === f.target ? undefined : f.lastWord(node);

@@ -127,9 +127,10 @@ function owedStep(w: WorkloadRecord, { node }: Assignment, fleet: Fleet, ages: S
       return { ...ownNode(w, node, refused.why, fleet, ages), code: refused.code };
     case 'RETRY':
       return { workload: w, do: 'wait', ...refused, leftMs: Math.max(0, retryInMs()) };
-    case 'SILENT': {
-      const isYoung = ages.of(word(w)) <= ALARM_AFTER_MS;
-      return { workload: w, do: 'wait', ...refused, held: isYoung ? 'young' : { text: silentText(check) } };
+    case 'SILENT':
+    case 'STARTS_ELSEWHERE': {
+      const text = refused.code === 'SILENT' ? silentText(check) : refused.why;
+      return { workload: w, do: 'wait', ...refused, held: ages.of(word(w)) <= ALARM_AFTER_MS ? 'young' : { text } };
     }
     default:
       return seenStep(w, check, refused);

@@ -6,7 +6,7 @@ import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { aNode, anIncident, aReport, aWorkload } from '../../testing/records.js';
 import { MOVE_AFTER_MS } from './own-node-step.js';
-import { startSteps } from './start-steps.js';
+import { ALARM_AFTER_MS, startSteps } from './start-steps.js';
 import { starts } from './starts.js';
 
 const at = (node: string, generation = 2): Partial<WorkloadRecord> => ({
@@ -193,6 +193,22 @@ describe('what its node reports', () => {
       { node: 'n-3', generation: 1, followed: 2 },
     ]);
     expect([jobs(), store.logged.length]).toEqual([[], 2]);
+  });
+
+  it('is not followed to where it is only being started before its own node says that it does not run it', async () => {
+    const { store, round, of, jobs } = world({ a: owed('n-1') });
+    let seq = 100;
+    const both = async (now: number, speaks: boolean): Promise<void> => {
+      const starting: RunningWorkload = { name: 'a', generation: 1, starting: true };
+      store.reports.hear(aReport('n-2', { seq: ++seq, workloads: [starting] }), now);
+      await round(now, { 'n-2': null, ...(!speaks && { 'n-1': null }) });
+    };
+    await both(0, false);
+    await both(ALARM_AFTER_MS + 1_000, false);
+    expect([of('a').assignment?.node, jobs()]).toEqual(['n-1', []]);
+    expect(of('a').held).toMatch(/n-1 does not say/);
+    await both(ALARM_AFTER_MS + 2_000, true);
+    expect(of('a').assignment).toEqual({ node: 'n-2', generation: 3 });
   });
 
   it('on a node that counts as off holds it, with an alarm', async () => {
