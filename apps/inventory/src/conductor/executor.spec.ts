@@ -279,6 +279,26 @@ describe('the executor', () => {
     expect(world.errors).toHaveLength(6);
   });
 
+  it('tries a part again by its policy of which only an isolated part has failed', async () => {
+    const tried: number[] = [];
+    const began = performance.now();
+    const retry = { firstMs: 1000 };
+    world.add('a', (run) =>
+      run.every('look', { everyMs: 100, retry }, async () => {
+        tried.push(Math.round(performance.now() - began));
+        await run.isolated({ node: 'n-1' }, async () =>
+          tried.length === 1 ? Promise.reject(new Error('odd')) : Promise.resolve(),
+        );
+      }),
+    );
+    for (let at = 0; at < 1200; at += 100) {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(tried).toEqual([0, 1000, 1100]);
+    expect(world.errors).toHaveLength(1);
+  });
+
   it('does a part that lost the lease again as soon as it is held', async () => {
     let tries = 0;
     world.add('a', (run) =>

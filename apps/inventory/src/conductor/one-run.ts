@@ -26,6 +26,9 @@ export interface OneRunParts {
 
 /** See {@link TaskRun}. */
 export class OneRun implements TaskRun {
+  /** Parts of it that have failed so far. */
+  private failures = 0;
+
   constructor(
     readonly token: number,
     readonly now: number,
@@ -54,6 +57,7 @@ export class OneRun implements TaskRun {
   /** It, or a part of it, has failed: that is logged, and shown of the task. */
   failed(about: About, e: MusterError): void {
     const { task, log, outcomes } = this.p;
+    this.failures += 1;
     outcomes.add(about, e);
     log.error({ task, ...about, code: e.code, cause: e.cause }, `${task} failed: ${e.message}`);
   }
@@ -77,14 +81,19 @@ export class OneRun implements TaskRun {
     failures: number,
   ): Promise<void> {
     const { paced, outcomes, random } = this.p;
+    const before = this.failures;
+    const failed = (e?: MusterError): void => {
+      const wait = retryDelayMs(retry, failures + 1, e, random.number());
+      paced.set(part, { dueAt: this.now + wait, failures: failures + 1 });
+    };
     try {
       await act();
-      paced.set(part, { dueAt: this.now + everyMs, failures: 0 });
+      if (this.failures > before) failed();
+      else paced.set(part, { dueAt: this.now + everyMs, failures: 0 });
       outcomes.add({ part });
     } catch (cause) {
       const e = MusterError.from(cause);
-      const wait = retryDelayMs(retry, failures + 1, e, random.number());
-      paced.set(part, { dueAt: this.now + wait, failures: failures + 1 });
+      failed(e);
       if (e.code !== 'LEASE_LOST') outcomes.add({ part }, e);
       throw e;
     }

@@ -52,7 +52,7 @@ export interface TaskRun {
 export interface Pace {
   /** From one beginning to the next, ms. */
   readonly everyMs: number;
-  /** After a failure. @default everyMs */
+  /** After a failure, also of an isolated part of it. @default everyMs */
   readonly retry?: RetryPolicy;
 }
 

@@ -49,6 +49,25 @@ describe('a plan that is carried out', () => {
     expect(sut.drive({ ...wanted(), asks: () => undefined }).reconcile(run)).toBeUndefined();
   });
 
+  it('that has a pace is made as soon as enough is known, and a gap uses none of it up', async () => {
+    const store = storeOf('n-1');
+    let begun = 0;
+    const every: TaskRun['every'] = (_part, _pace, act) => {
+      begun += 1;
+      return act() as Promise<void>;
+    };
+    const isolated: TaskRun['isolated'] = async (_about, act) => void (await act());
+    const run: TaskRun = { token: 1, now: 0, check: () => 1, isolated, every };
+    const isKnown: Concern['isKnown'] = ({ nodes }) => nodes.live;
+    const sut = planExecutor(store).drive({ ...wanted(), pace: { everyMs: 60_000 }, isKnown });
+    store.nodes.live = false;
+    await sut.reconcile(run);
+    expect(begun).toBe(0);
+    store.nodes.live = true;
+    await sut.reconcile(run);
+    expect([begun, states(store)]).toEqual([1, ['Disappeared']]);
+  });
+
   it('goes on with the others where one of it fails', async () => {
     const store = storeOf('n-1', 'n-2');
     const failed: object[] = [];

@@ -29,10 +29,14 @@ export class PlanExecutor {
 
   /** What the conductor's executor runs for it. */
   drive<C extends string>(concern: Concern<C>): Reconciler {
-    const { pace } = concern;
+    const { pace, isKnown } = concern;
+    if (pace === undefined) return { reconcile: (run) => this.round(run, concern) };
     return {
-      reconcile: (run) =>
-        pace === undefined ? this.round(run, concern) : run.every('look', pace, () => this.round(run, concern)),
+      reconcile: (run) => {
+        // What is not known yet is looked at as soon as it is.
+        if (isKnown?.(this.fleets.now(undefined, run.token)) === false) return undefined;
+        return run.every('look', pace, () => this.round(run, concern));
+      },
     };
   }
 
