@@ -34,7 +34,7 @@ export const orders = {
     clusterm health v1
     http`,
   'apps/inventory': `
-    store ages
+    store ages agent-users
     alarms alarms/webhook settings tokens
     conductor records
     verdicts reports

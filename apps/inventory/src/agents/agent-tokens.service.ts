@@ -16,7 +16,7 @@ import {
 import { ServiceContext } from '#service';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
-import { AgentUsers } from './agent-users.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
 import { asToken, hasTokenEnded, refuseOther, refuseRevoked, unused, used } from './token-use.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentTokensService } from './agent-tokens.service.js';
-import { AgentUsers } from './agent-users.js';
+import { AgentUsersModule } from '../agent-users/agent-users.module.js';
 import { AgentsController } from './agents.controller.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { EnrolmentService } from './enrolment.service.js';
@@ -9,16 +9,16 @@ import { RevocationReconciler } from './revocation.reconciler.js';
 import { RevocationService } from './revocation.service.js';
 
 @Module({
+  imports: [AgentUsersModule],
   controllers: [AgentsController],
   providers: [
     AgentTokensService,
-    AgentUsers,
     DatagramKeysService,
     EnrolmentService,
     PeerListService,
     RevocationReconciler,
     RevocationService,
   ],
-  exports: [AgentUsers, DatagramKeysService, RevocationService],
+  exports: [AgentUsersModule, DatagramKeysService, RevocationService],
 })
 export class AgentsModule {}

@@ -9,7 +9,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { entriesNow } from '../store/entries-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { AgentUsers } from './agent-users.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import {
   enrolledName,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { AgentUsers } from './agent-users.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
+import { NatsUsers } from '../agent-users/nats-users.js';
 import { RevocationService } from './revocation.service.js';
 
 /** Between two looks at what NATS holds. */
@@ -16,12 +17,13 @@ export class RevocationReconciler implements Reconciler {
   constructor(
     private readonly store: InventoryStore,
     private readonly users: AgentUsers,
+    private readonly nats: NatsUsers,
     private readonly revocations: RevocationService,
   ) {}
 
   async reconcile(c: TaskRun): Promise<void> {
     // Through a gap nobody knows which nodes there are.
-    if (!this.revocations.able || !this.store.nodes.view.live || !this.users.live) return;
+    if (!this.nats.able || !this.store.nodes.view.live || !this.users.live) return;
     const check = (): void => void c.check();
     await c.every('sweep', SWEEP, () => this.revocations.sweep(check));
     await c.every('repair', REPAIR, () => this.revocations.repair(check));

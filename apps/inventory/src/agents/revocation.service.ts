@@ -1,14 +1,5 @@
-import { existsSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import {
-  connectedAgents,
-  readAgentsKey,
-  readRevokerKey,
-  revokeAgentUsers,
-  type AgentConnection,
-  type RevocationOptions,
-  type Told,
-} from '#bus';
+import type { AgentConnection, Told } from '#bus';
 import {
   isOpenIncident,
   MusterError,
@@ -22,8 +13,11 @@ import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { assignedNow } from '../store/assigned-now.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { AgentUsers } from './agent-users.js';
-import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
+import { NatsUsers } from '../agent-users/nats-users.js';
+import type { RefusedUser } from '../plan/intent.js';
+import { isShutOut, isUnkept, isWorthless } from '../plan/agents/worthless-users.js';
+import { refusedRevocation, revokedNode } from './revocation.js';
 
 /** Shuts agents out: in the registry first, so that Muster believes them nothing, and then at NATS. */
 @Injectable()
@@ -33,6 +27,7 @@ export class RevocationService {
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly users: AgentUsers,
+    private readonly nats: NatsUsers,
     private readonly after: AfterAnswer,
   ) {}
 
@@ -63,9 +58,9 @@ export class RevocationService {
    * and of others when they show themselves.
    */
   forgotten(nodes: readonly string[]): void {
-    if (!this.able || nodes.length === 0) return;
+    if (!this.nats.able || nodes.length === 0) return;
     this.after.run(`shutting out ${nodes.join(', ')}`, async () => {
-      const connected = await this.connected();
+      const connected = await this.nats.connected();
       const doomed = await Promise.all(nodes.map((node) => this.doomed(node, [], connected)));
       await this.refuse(doomed.flat());
     });
@@ -88,13 +83,13 @@ export class RevocationService {
 
   private async isKnownToNats(node: string): Promise<boolean> {
     if (this.users.all.some((user) => user.node === node) || this.users.revoked.has(node)) return true;
-    return this.able && (await this.connected()).some((c) => c.node === node);
+    return this.nats.able && (await this.nats.connected()).some((c) => c.node === node);
   }
 
   /** Those that issued users of its agent may have forgotten are seen by their connections. */
   private async shutOut(node: string, keys: readonly string[]): Promise<RevocationOutcome> {
     try {
-      const doomed = await this.doomed(node, keys, await this.connected());
+      const doomed = await this.doomed(node, keys, await this.nats.connected());
       const { servers, told } = (await this.refuse(doomed)) ?? { servers: 0, told: 0 };
       const pending = `${servers - told} of ${servers} NATS servers do not answer: they refuse it within 5 s after their start`;
       return { node, users: doomed.length, ...(told < servers && { pending }) };
@@ -140,22 +135,16 @@ export class RevocationService {
   async repair(check: () => void): Promise<void> {
     const revoked = this.users.all.filter((user) => user.revoked !== undefined).map((user) => user.key);
     check();
-    if (revoked.length > 0) await revokeAgentUsers(this.options(), revoked);
+    if (revoked.length > 0) await this.nats.revoke(revoked);
     const outs = await this.revocations(check);
     const known = new Set(this.users.all.map((user) => user.key));
-    for (const user of await this.connected()) {
+    for (const user of await this.nats.connected()) {
       if (known.has(user.key)) continue;
       check();
       const record = (await this.store.nodes.bucket.get(user.node))?.value;
       if (isShutOut(user, outs.get(user.node), record)) await this.refuse([user]);
       else await this.adopt(user.key, user.node);
     }
-  }
-
-  /** There is a key with which NATS can be told. */
-  get able(): boolean {
-    const { revoker, agents } = this.context.config.keys;
-    return revoker !== undefined && agents !== undefined && existsSync(revoker) && existsSync(agents);
   }
 
   /** Those of records are kept beside them, where a crash has left that undone. */
@@ -181,36 +170,12 @@ export class RevocationService {
     if (record.enrolled || record.revoked !== undefined) await this.users.note(key, node);
   }
 
-  private async refuse(users: readonly Pick<AgentConnection, 'key' | 'node'>[]): Promise<Told | undefined> {
+  /** NATS is told of all of them; those that are not noted as refused yet are then. */
+  async refuse(users: readonly RefusedUser[]): Promise<Told | undefined> {
     if (users.length === 0) return undefined;
-    const told = await revokeAgentUsers(
-      this.options(),
-      users.map((user) => user.key),
-    );
-    for (const { key, node } of users) await this.users.noteRevoked(key, node);
+    const told = await this.nats.revoke(users.map((user) => user.key));
+    for (const { key, node, revoked } of users) if (revoked === undefined) await this.users.noteRevoked(key, node);
     return told;
-  }
-
-  private connected(): Promise<AgentConnection[]> {
-    const options = this.options();
-    return connectedAgents(options, readAgentsKey(this.context.config.keys.agents ?? ''));
-  }
-
-  /** @throws CONFIG_INVALID where there is no key */
-  private options(): RevocationOptions {
-    const { revoker } = this.context.config.keys;
-    if (!this.able || revoker === undefined)
-      throw new MusterError(
-        'CONFIG_INVALID',
-        'NATS still lets its agent connect: inventory has no keys.revoker, which muster init writes (NATS is started anew after it)',
-      );
-    const ca = this.context.natsAuthority;
-    return {
-      key: readRevokerKey(revoker),
-      servers: this.context.config.nats.servers,
-      replicas: this.context.config.replicas,
-      ...(ca !== undefined && { ca }),
-    };
   }
 
   private async factsOf(name: string): Promise<Parameters<typeof refusedRevocation>[1]> {

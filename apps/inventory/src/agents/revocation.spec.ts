@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aNode } from '../testing/fixtures.js';
-import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { isShutOut, isUnkept, isWorthless } from '../plan/agents/worthless-users.js';
+import { refusedRevocation, revokedNode } from './revocation.js';
 
 const nothing = { workloads: [] };
 const refusal = (f: Parameters<typeof refusedRevocation>[1], force = false) =>

@@ -1,4 +1,4 @@
-import { MusterError, type AgentRevocation, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
+import { MusterError, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
 import { withState } from '../nodes/node-machine.js';
 
 export interface RevocationFacts {
@@ -45,23 +45,3 @@ export function revokedNode(n: NodeRecord, by: string, reason: string, at: numbe
   const node = n.state === 'Unknown' ? rest : withState(rest, 'Unknown');
   return { ...node, enrolled: false, revoked: { by, at, reason } };
 }
-
-/**
- * A user that nobody has noted, and that connects: it was issued before its node's agent was shut out, and comes now.
- * Its record may be gone since, or be a new one.
- */
-export const isShutOut = (
-  user: { key: string; issuedAt: number },
-  revoked: Pick<AgentRevocation, 'at'> | undefined,
-  record: NodeRecord | undefined,
-): boolean => revoked !== undefined && user.issuedAt <= revoked.at && isWorthless(user.key, record);
-
-/** Users that no record names: of nodes that were revoked, deleted or replaced, and those that were issued long ago. */
-export const isWorthless = (key: string, record: NodeRecord | undefined): boolean =>
-  record?.agentKeys?.includes(key) !== true;
-
-/** What a record says of its node's last revocation is kept beside the record only in an earlier form, or not at all. */
-export const isUnkept = (
-  revoked: Pick<AgentRevocation, 'at'>,
-  kept: Pick<AgentRevocation, 'at'> | undefined,
-): boolean => kept === undefined || kept.at < revoked.at;

@@ -8,6 +8,7 @@ import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { RecoveryModule } from '../recovery/recovery.module.js';
 import { VerdictsModule } from '../verdicts/verdicts.module.js';
+import { AgentWriter } from './agent-writer.js';
 import { IncidentWriter } from './incident-writer.js';
 import { IntentWriter } from './intent-writer.js';
 import { JobWriter } from './job-writer.js';
@@ -32,6 +33,7 @@ import { WorkloadWriter } from './workload-writer.js';
     VerdictsModule,
   ],
   providers: [
+    AgentWriter,
     IncidentWriter,
     IntentWriter,
     JobWriter,

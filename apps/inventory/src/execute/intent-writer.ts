@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type NodeRecord } from '#contracts';
-import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import type { ChangeNode, Intent, Moment, NodeFirst } from '../plan/intent.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { PeriodicReads } from '../snapshot/periodic-reads.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { AgentWriter } from './agent-writer.js';
 import { IncidentWriter } from './incident-writer.js';
 import { JobWriter } from './job-writer.js';
 import { MessageWriter } from './message-writer.js';
@@ -29,7 +29,7 @@ export class IntentWriter {
     private readonly jobs: JobWriter,
     private readonly submissions: SubmissionWriter,
     private readonly messages: MessageWriter,
-    private readonly keys: DatagramKeysService,
+    private readonly agents: AgentWriter,
     private readonly periodicReads: PeriodicReads,
   ) {}
 
@@ -94,9 +94,13 @@ export class IntentWriter {
       case 'fetch-verdict':
         return this.messages.fetchVerdict(i);
       case 'change-key-set':
-        return isWritten(
-          await this.keys.change((now) => i.decide(now, at), { destroys: i.destroys, check: () => void c.check() }),
-        );
+        return this.agents.changeKeySet(i, at, c);
+      case 'refuse-users':
+        return this.agents.refuseUsers(i, at);
+      case 'note-revocation':
+        return this.agents.noteRevocation(i);
+      case 'take-user':
+        return this.agents.takeUser(i, at, c);
       case 'begin-identity-read':
         this.periodicReads.begin(i.read);
         return WRITTEN;

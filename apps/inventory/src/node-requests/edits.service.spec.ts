@@ -7,7 +7,7 @@ import { partKey } from '../operations/edit-key.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
 import type { ServiceContext } from '#service';
-import type { AgentUsers } from '../agents/agent-users.js';
+import type { AgentUsers } from '../agent-users/agent-users.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { EditsService } from './edits.service.js';
 import { PowerSecrets } from './power-secrets.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 import { isServing } from '#domain/removal/removal.js';
-import { AgentUsers } from '../agents/agent-users.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
 import { editOf, partKey } from '../operations/edit-key.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -1,4 +1,7 @@
+import type { AgentConnection } from '#bus';
 import type {
+  AgentRevocation,
+  AgentUser,
   AlarmCode,
   AlarmRecord,
   ClaimRecord,
@@ -325,6 +328,38 @@ export interface ChangeKeySet extends Intended {
   decide(now: DatagramKeySet, at: Moment): DatagramKeySet | undefined;
 }
 
+/**
+ * First NATS is told to refuse users of agents, all at once, then each is noted as refused. After a crash in between some
+ * are not noted: those are told to it and noted again.
+ */
+export interface RefuseUsers extends Intended {
+  readonly do: 'refuse-users';
+  /** @returns those that are still to be refused; none: NATS is told nothing */
+  decide(at: Moment): readonly RefusedUser[];
+}
+
+/** `revoked`: it is noted as refused already. */
+export type RefusedUser = Pick<AgentUser, 'key' | 'node' | 'revoked'>;
+
+/** A revocation is kept beside the record of its node, where no later one is. */
+export interface NoteRevocation extends Intended {
+  readonly do: 'note-revocation';
+  readonly revocation: AgentRevocation;
+}
+
+/**
+ * A user that is connected, and that nobody has noted. Refused, as any; or the record of its node names it first, and then
+ * it is noted: a note of a user that no record names has it refused. After a crash in between it is connected, and only noted.
+ */
+export interface TakeUser extends Intended {
+  readonly do: 'take-user';
+  readonly user: AgentConnection;
+  /** @returns undefined: it is left alone */
+  decide(at: Moment): 'refused' | 'noted' | undefined;
+  /** @returns undefined: the record is left alone */
+  named(now: NodeRecord): NodeRecord | undefined;
+}
+
 /** What a plan wants done: data, and nothing is done by making it. */
 export type Intent =
   | ChangeNode
@@ -348,6 +383,9 @@ export type Intent =
   | RaiseAlarm
   | ClearAlarm
   | ChangeKeySet
+  | RefuseUsers
+  | NoteRevocation
+  | TakeUser
   | KeepVerdicts
   | PublishDriver
   | FetchVerdict

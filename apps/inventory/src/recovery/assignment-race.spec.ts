@@ -9,7 +9,7 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import type { ServiceContext } from '#service';
-import type { AgentUsers } from '../agents/agent-users.js';
+import type { AgentUsers } from '../agent-users/agent-users.js';
 import type { RevocationService } from '../agents/revocation.service.js';
 import { EditsService } from '../node-requests/edits.service.js';
 import { DeletionsService } from '../node-requests/deletions.service.js';

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { DATAGRAM_KEYS_KEY, RESERVATIONS_KEY, type Clock, type DatagramKeySet } from '#contracts';
+import { AgentUsers } from '../agent-users/agent-users.js';
+import { NatsUsers } from '../agent-users/nats-users.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
@@ -47,6 +49,8 @@ export class FleetSource {
     private readonly refusals: Refusals,
     private readonly names: KnownNames,
     private readonly periodicReads: PeriodicReads,
+    private readonly users: AgentUsers,
+    private readonly natsUsers: NatsUsers,
   ) {
     this.storms = new StormBook(store.clock);
     this.keySets = settingsOf<DatagramKeySet>(store).view;
@@ -74,6 +78,7 @@ export class FleetSource {
       leases: this.of(store.leases),
       settings,
       keySet: this.keySets.get(DATAGRAM_KEYS_KEY)?.value,
+      agentUsers: this.agentUsers,
       reports: this.reports.freshByNode(settings.detection.freshness),
       heard: this.heard,
       lastWord: this.lastWord,
@@ -108,7 +113,7 @@ export class FleetSource {
    */
   async read(r: Reading, term?: number): Promise<Fleet> {
     const { store } = this;
-    const [events, leases, jobs, nodes, incidents, reservations, workloads] = await Promise.all([
+    const [events, leases, jobs, nodes, incidents, reservations, workloads, connectedAgents] = await Promise.all([
       r.events && store.bus.eventStorage(),
       each(r.leases, async (name) => (await store.bus.bucket<LeaseRecord>('leases').read(name))?.revision ?? 0),
       each(r.jobs, async (id) => {
@@ -119,8 +124,14 @@ export class FleetSource {
       each(r.incidents, (name) => store.incidents.bucket.get(name)),
       each(r.reservations && [RESERVATIONS_KEY], (key) => store.reservations.bucket.get(key)),
       r.workloads && store.workloads.bucket.list(),
+      r.connectedAgents && this.natsUsers.connected(),
     ]);
-    const fleet = this.now({ leases, ...(events !== undefined && { events }) }, term);
+    const answers: Answers = {
+      leases,
+      ...(events !== undefined && { events }),
+      ...(connectedAgents !== undefined && { connectedAgents }),
+    };
+    const fleet = this.now(answers, term);
     return {
       ...fleet,
       jobs: fleet.jobs.with(jobs),
@@ -147,6 +158,11 @@ export class FleetSource {
   private readonly heard = (node: string): Heard | undefined => {
     const last = this.reports.of(node);
     return last && { report: last.report, ago: ageMs(this.store.clock.monotonicMs() - last.heardAt) };
+  };
+  private readonly agentUsers: Fleet['agentUsers'] = {
+    able: () => this.natsUsers.able,
+    all: () => this.users.all,
+    revoked: () => this.users.revoked,
   };
   private readonly offsAgo: Fleet['offsAgo'] = (i) =>
     this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));

@@ -1,5 +1,7 @@
-import type { EventStorage, LeaseRecord } from '#bus';
+import type { AgentConnection, EventStorage, LeaseRecord } from '#bus';
 import type {
+  AgentRevocation,
+  AgentUser,
   AlarmRecord,
   Beacon,
   ClusterSettings,
@@ -42,6 +44,8 @@ export interface Fleet {
   readonly settings: ClusterSettings;
   /** By which keys datagrams are proved; undefined: by those of a file, or it cannot be read. */
   readonly keySet: DatagramKeySet | undefined;
+  /** The NATS users of agents, as last seen. A gap in them is one in the settings. */
+  readonly agentUsers: AgentUsersNow;
   /** Node → its own last report, where that is fresh. */
   readonly reports: ReadonlyMap<string, Report>;
   readonly detector: DetectorNow;
@@ -108,6 +112,15 @@ export interface DetectorNow {
   readonly sightedMs: SightedMs;
 }
 
+/** The NATS users that agents were issued, and whom NATS is to refuse. Looked for by who asks: they stand among all settings. */
+export interface AgentUsersNow {
+  /** There is a key with which NATS can be told. */
+  able(): boolean;
+  all(): readonly AgentUser[];
+  /** Node → its last revocation, as it is kept beside the record. */
+  revoked(): ReadonlyMap<string, AgentRevocation>;
+}
+
 /** A report, and how long ago it came. */
 export interface Heard {
   readonly report: Report;
@@ -120,12 +133,15 @@ export interface Answers {
   readonly events?: EventStorage;
   /** Lease → its revision; 0: there is none. It moves on with each renewal. */
   readonly leases: ReadonlyMap<string, number>;
+  /** Agents that are connected to NATS. */
+  readonly connectedAgents?: readonly AgentConnection[];
 }
 
 /** What is to be read for a decision: by a live read, so that nothing in it is older than the question. */
 export interface Reading {
   readonly events?: true;
   readonly leases?: readonly string[];
+  readonly connectedAgents?: true;
   readonly jobs?: readonly string[];
   readonly nodes?: readonly string[];
   readonly incidents?: readonly string[];

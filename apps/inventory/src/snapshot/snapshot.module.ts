@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { AgentUsersModule } from '../agent-users/agent-users.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { PowerModule } from '../power/power.module.js';
 import { ReportsModule } from '../reports/reports.module.js';
@@ -9,7 +10,7 @@ import { Refusals } from './refusals.js';
 
 @Global()
 @Module({
-  imports: [IdentityModule, PowerModule, ReportsModule],
+  imports: [AgentUsersModule, IdentityModule, PowerModule, ReportsModule],
   providers: [FlapWatch, FleetSource, PeriodicReads, Refusals],
   exports: [FlapWatch, FleetSource, PeriodicReads, Refusals],
 })

@@ -1,4 +1,4 @@
-import type { Entry } from '#bus';
+import type { AgentConnection, Entry, Told } from '#bus';
 import {
   defaultSettings,
   MusterError,
@@ -55,8 +55,13 @@ export class MemoryTable<T> {
       return Promise.resolve(this.set(key, undefined));
     },
     mutate: async (key: string, fn: (current: Entry<T> | undefined) => T | undefined | Promise<T | undefined>) => {
-      const current = this.all.get(key);
-      const value = await fn(current);
+      let current: Entry<T> | undefined;
+      let value: T | undefined;
+      do {
+        current = this.all.get(key);
+        value = await fn(current);
+        // Another has written it meanwhile: as by every compare-and-set, it is decided again.
+      } while (value !== undefined && this.all.get(key)?.revision !== current?.revision);
       const isSame = value === undefined || JSON.stringify(value) === JSON.stringify(current?.value);
       if (isSame) return { value: current?.value, revision: current?.revision ?? 0, changed: false };
       return { value, revision: this.set(key, value), changed: true };
@@ -151,6 +156,17 @@ export class MemoryStore {
   readonly random = { uuid: (): string => `id-${this.next()}`, number: () => 0.5 };
   /** Its own: a spec may change it. */
   readonly clusterSettings = structuredClone(defaultSettings('spec'));
+  /** Agents at NATS, and the keys that it was told to refuse, call by call. */
+  readonly natsUsers = {
+    able: true,
+    agents: [] as AgentConnection[],
+    refused: [] as string[][],
+    connected: async (): Promise<AgentConnection[]> => Promise.resolve(this.natsUsers.agents),
+    revoke: async (keys: readonly string[]): Promise<Told> => {
+      this.natsUsers.refused.push([...keys]);
+      return Promise.resolve({ servers: 1, told: 1 });
+    },
+  };
   /** Kinds of what was told, in their order. */
   readonly told: string[] = [];
   /** What was logged above debug. */

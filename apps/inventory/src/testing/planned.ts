@@ -7,8 +7,12 @@ import { PowerQuarantine } from '../power/power-quarantine.js';
 import { PeriodicReads } from '../snapshot/periodic-reads.js';
 import { Refusals } from '../snapshot/refusals.js';
 import { SubmissionWriter } from '../execute/submission-writer.js';
+import { AgentUsers } from '../agent-users/agent-users.js';
+import type { NatsUsers } from '../agent-users/nats-users.js';
+import { RevocationService } from '../agents/revocation.service.js';
 import { DatagramKeysService } from '../agents/datagram-keys.service.js';
 import { ClaimsService } from '../claims/claims.service.js';
+import { AgentWriter } from '../execute/agent-writer.js';
 import { IncidentWriter } from '../execute/incident-writer.js';
 import { IntentWriter } from '../execute/intent-writer.js';
 import { JobWriter } from '../execute/job-writer.js';
@@ -69,6 +73,8 @@ export function fleetSource(
     o.refusals ?? new Refusals(store.asStore),
     { of: (name: string) => store.names.get(name) } as unknown as KnownNames,
     o.periodicReads ?? new PeriodicReads(store.asStore, store.identity),
+    new AgentUsers(store.asStore),
+    store.natsUsers as unknown as NatsUsers,
   );
 }
 
@@ -77,6 +83,20 @@ const datagramKeys = (store: MemoryStore, fleets: FleetSource): DatagramKeysServ
   const { bus, clock } = store;
   const context = { bus, clock, log: bus.log } as unknown as ServiceContext;
   return new DatagramKeysService(context, store.asStore, fleets);
+};
+
+/** Who shuts agents out. */
+export const revocationService = (store: MemoryStore): RevocationService => {
+  const { bus, clock } = store;
+  const inventory = store.asStore;
+  return new RevocationService(
+    { bus, clock, log: bus.log } as unknown as ServiceContext,
+    inventory,
+    new NodeService(inventory),
+    new AgentUsers(inventory),
+    store.natsUsers as unknown as NatsUsers,
+    new AfterAnswer(inventory),
+  );
 };
 
 /** Who looks at its incidents from now on. */
@@ -140,7 +160,7 @@ export function planExecutor(
       new VerdictNow({ bus: store.bus, log: store.bus.log } as unknown as ServiceContext),
       new VerdictService(inventory, nodes, new DegradedClock(inventory), events as unknown as FleetEvents),
     ),
-    datagramKeys(store, fleets),
+    new AgentWriter(datagramKeys(store, fleets), nodes, new AgentUsers(inventory), revocationService(store)),
     periodicReads,
   );
   // Nothing is found out here that no view shows.

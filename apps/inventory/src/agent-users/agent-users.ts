@@ -37,11 +37,15 @@ export class AgentUsers {
     );
   }
 
-  /** Outlives the node's record. The latest counts. */
-  async noteRevocation(r: AgentRevocation): Promise<void> {
-    await this.revocations.bucket.mutate(agentRevocationKey(r.node), (current) =>
+  /**
+   * Outlives the node's record. The latest counts.
+   * @returns whether it was written
+   */
+  async noteRevocation(r: AgentRevocation): Promise<boolean> {
+    const { changed } = await this.revocations.bucket.mutate(agentRevocationKey(r.node), (current) =>
       current !== undefined && current.value.at >= r.at ? undefined : r,
     );
+    return changed;
   }
 
   /** A live read. */
