@@ -1,10 +1,10 @@
 import type { Type } from '@nestjs/common';
-import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { IncidentEvents } from './incidents/incident-events.js';
 import { RecordsService } from './records/records.service.js';
 import { PlanExecutor } from './execute/plan-executor.js';
 import { keyExchange } from './plan/agents/key-exchange.js';
+import { connectedUsers, revocationRepair, revocations } from './plan/agents/revocations.js';
 import { alarmsOfDetection } from './plan/alarms/alarms-of-detection.js';
 import { absences } from './plan/nodes/absences.js';
 import { checkAlarms } from './plan/alarms/check-alarms.js';
@@ -81,7 +81,9 @@ export const tasks: readonly TaskRow[] = [
   planned('cordon-end', cordonEnd, 'warning'),
   planned('claim-expiry', claimExpiry, 'warning'),
   planned('verdict-catch-up', verdictCatchUp, 'critical'),
-  row('revocations', RevocationReconciler, 'warning'),
+  planned('revocations', revocations, 'warning'),
+  planned('revocation-repair', revocationRepair, 'warning'),
+  planned('connected-users', connectedUsers, 'warning'),
   planned('edit-forward', editForward, 'warning'),
   planned('roll-forward', rollForward, 'critical'),
   planned('returns', returns, 'critical'),

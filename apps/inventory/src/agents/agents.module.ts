@@ -5,20 +5,12 @@ import { AgentsController } from './agents.controller.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { PeerListService } from './peer-list.service.js';
-import { RevocationReconciler } from './revocation.reconciler.js';
 import { RevocationService } from './revocation.service.js';
 
 @Module({
   imports: [AgentUsersModule],
   controllers: [AgentsController],
-  providers: [
-    AgentTokensService,
-    DatagramKeysService,
-    EnrolmentService,
-    PeerListService,
-    RevocationReconciler,
-    RevocationService,
-  ],
+  providers: [AgentTokensService, DatagramKeysService, EnrolmentService, PeerListService, RevocationService],
   exports: [AgentUsersModule, DatagramKeysService, RevocationService],
 })
 export class AgentsModule {}

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentConnection, Told } from '#bus';
-import {
-  isOpenIncident,
-  MusterError,
-  NODE_NAME_PATTERN,
-  RESERVATIONS_KEY,
-  type AgentRevocation,
-  type RevocationOutcome,
-} from '#contracts';
+import { isOpenIncident, MusterError, NODE_NAME_PATTERN, RESERVATIONS_KEY, type RevocationOutcome } from '#contracts';
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { assignedNow } from '../store/assigned-now.js';
@@ -16,7 +9,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from '../agent-users/agent-users.js';
 import { NatsUsers } from '../agent-users/nats-users.js';
 import type { RefusedUser } from '../plan/intent.js';
-import { isShutOut, isUnkept, isWorthless } from '../plan/agents/worthless-users.js';
+import { isWorthless } from '../plan/agents/worthless-users.js';
 import { refusedRevocation, revokedNode } from './revocation.js';
 
 /** Shuts agents out: in the registry first, so that Muster believes them nothing, and then at NATS. */
@@ -109,65 +102,6 @@ export class RevocationService {
     const seen = [...this.users.all, ...connected].filter((user) => user.node === node).map((user) => user.key);
     const record = (await this.store.nodes.bucket.get(node))?.value;
     return [...new Set([...keys, ...seen])].filter((key) => isWorthless(key, record)).map((key) => ({ key, node }));
-  }
-
-  /**
-   * Tells NATS of users that no record names any more; `check` before it is told. Never by an empty registry: that is
-   * one that was lost, and every agent would have to be enrolled again.
-   */
-  async sweep(check: () => void): Promise<void> {
-    if (this.store.nodes.view.entries().length === 0) return;
-    const doomed = [];
-    for (const user of this.users.all) {
-      if (user.revoked !== undefined || !isWorthless(user.key, this.store.nodes.view.get(user.node)?.value)) continue;
-      // The view may be behind the user that was issued a moment ago.
-      const record = (await this.store.nodes.bucket.get(user.node))?.value;
-      if (isWorthless(user.key, record)) doomed.push(user);
-    }
-    check();
-    await this.refuse(doomed);
-  }
-
-  /**
-   * What NATS should know already, and may have lost with a disk or a clock; and users that others than inventory have
-   * issued (`muster init`): they are noted while they are seen, or refused where they are older than a revocation.
-   */
-  async repair(check: () => void): Promise<void> {
-    const revoked = this.users.all.filter((user) => user.revoked !== undefined).map((user) => user.key);
-    check();
-    if (revoked.length > 0) await this.nats.revoke(revoked);
-    const outs = await this.revocations(check);
-    const known = new Set(this.users.all.map((user) => user.key));
-    for (const user of await this.nats.connected()) {
-      if (known.has(user.key)) continue;
-      check();
-      const record = (await this.store.nodes.bucket.get(user.node))?.value;
-      if (isShutOut(user, outs.get(user.node), record)) await this.refuse([user]);
-      else await this.adopt(user.key, user.node);
-    }
-  }
-
-  /** Those of records are kept beside them, where a crash has left that undone. */
-  private async revocations(check: () => void): Promise<Map<string, AgentRevocation>> {
-    const all = this.users.revoked;
-    for (const { key: node, value } of this.store.nodes.view.entries())
-      if (value.revoked !== undefined && isUnkept(value.revoked, all.get(node))) {
-        check();
-        all.set(node, { node, ...value.revoked });
-        await this.users.noteRevocation({ node, ...value.revoked });
-      }
-    return all;
-  }
-
-  private async adopt(key: string, node: string): Promise<void> {
-    const record = this.store.nodes.view.get(node)?.value;
-    if (record === undefined) return;
-    // One that is not let in gets no user by showing up: it is noted, and swept.
-    if (record.enrolled && record.agentKeys?.includes(key) !== true)
-      await this.nodes.change(node, (n) =>
-        n.enrolled ? { ...n, agentKeys: [key, ...(n.agentKeys ?? [])] } : undefined,
-      );
-    if (record.enrolled || record.revoked !== undefined) await this.users.note(key, node);
   }
 
   /** NATS is told of all of them; those that are not noted as refused yet are then. */
