@@ -16,6 +16,7 @@ import { life } from './life.js';
 import { recover } from './recover.js';
 import { recovery } from './recovery.js';
 import { returns } from './return.js';
+import { revocations } from './revocations.js';
 import { secrets } from './secrets.js';
 import { services } from './services.js';
 import { store } from './store.js';
@@ -27,7 +28,7 @@ const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts, ...lifeObservers],
   fence: [...fence, ...life],
-  keys: [...keys, ...strangers, ...differences, ...callers],
+  keys: [...keys, ...revocations, ...strangers, ...differences, ...callers],
   lease,
   recover: [...recover, ...recovery],
   return: returns,
@@ -42,9 +43,9 @@ export const FLOORS: Record<string, number> = {
   admit: 54,
   detect: 176,
   fence: 188,
-  keys: 82,
+  keys: 95,
   lease: 44,
-  recover: 132,
+  recover: 136,
   return: 101,
   secrets: 49,
   services: 20,
