@@ -20,8 +20,8 @@ it('every concern that is written as a reconciler is in the list, once, under a 
 });
 
 it('every concern that is written as a plan is in the list, once', () => {
-  const written = sourcesIn(join(root, 'plan')).flatMap(
-    (text) => /export const (\w+): Concern\b/.exec(text)?.[1] ?? [],
+  const written = sourcesIn(join(root, 'plan')).flatMap((text) =>
+    [...text.matchAll(/export const (\w+): Concern\b/g)].map(([, name = '']) => name),
   );
   const listed = readFileSync(join(root, 'tasks.ts'), 'utf8').matchAll(/planned\('[^']+', (\w+),/g);
   expect([...listed].map(([, name = '']) => name).toSorted()).toEqual(written.toSorted());

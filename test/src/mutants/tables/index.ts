@@ -50,7 +50,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 44,
-  storm: 49,
+  storm: 51,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

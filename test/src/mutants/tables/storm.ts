@@ -175,6 +175,20 @@ export const storm: readonly Mutant[] = [
     specs: ['apps/inventory/src/verdicts/sight-watch.spec.ts'],
   },
   {
+    name: 'a member of a storm of which nothing can be read counts as off',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'latchOf',
+    operation: { replace: 'f.nodes.unreadable.has(name)', with: 'false' },
+    specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
+  },
+  {
+    name: 'one odd record stops all that is decided of storms',
+    file: 'apps/inventory/src/plan/incidents/storm-facts.ts',
+    symbol: 'stormSight',
+    operation: { replace: 'failed.length === 0', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
+  },
+  {
     name: 'the brake never forgets who is silent',
     file: 'libs/domain/src/incident/storm-counts.ts',
     symbol: 'candidates',

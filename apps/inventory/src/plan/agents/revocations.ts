@@ -18,7 +18,7 @@ const isKnown = ({ nodes, knowsSettings, agentUsers }: Fleet): boolean =>
  * Has NATS refuse users that no record names any more. Never by an empty registry: that is one that was lost, and every
  * agent would have to be enrolled again.
  */
-export const revocations = {
+export const revocations: Concern = {
   // The records are thousands, and runs may follow each other at once.
   pace: { everyMs: 500, retry: { firstMs: REPAIR_MS } },
   isKnown,
@@ -26,20 +26,20 @@ export const revocations = {
     const { made: doomed, failed } = worthlessIn(fleet);
     return [...failed, ...(doomed.length === 0 ? [] : [refusalOf(doomed)])];
   },
-} satisfies Concern;
+};
 
 /** What NATS should know already, and may have lost with a disk or a clock; and revocations that a crash has left unkept. */
-export const revocationRepair = {
+export const revocationRepair: Concern = {
   pace: { everyMs: REPAIR_MS },
   isKnown,
   plan: (fleet): Intent[] => [...toldAgain(fleet), ...keptOf(fleet)],
-} satisfies Concern;
+};
 
 /**
  * Users that others than inventory have issued (`muster init`): they are noted while they are seen, or refused where they
  * are older than a revocation.
  */
-export const connectedUsers = {
+export const connectedUsers: Concern = {
   pace: { everyMs: REPAIR_MS },
   isKnown,
   asks: () => ({ connectedAgents: true }),
@@ -47,7 +47,7 @@ export const connectedUsers = {
     const revoked = revocationsIn(fleet);
     return [...revoked.failed, ...unnotedIn(fleet).map((user) => taken(user, revoked.of.get(user.node)))];
   },
-} satisfies Concern;
+};
 
 function worthlessIn(fleet: Fleet): Decided<AgentUser> {
   if (fleet.nodes.list.length === 0) return { made: [], failed: [] };

@@ -1,3 +1,4 @@
+import type { Entry } from '#bus';
 import type { AlarmRecord, IncidentRecord } from '#contracts';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Ages } from '../../snapshot/ages.js';
@@ -6,7 +7,7 @@ import { perFleet } from '../../snapshot/per-fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import { runningIn } from '../alarms/dead-work.js';
 import type { Concern } from '../concern.js';
-import { aboutNode, eachRecord, isDecided, type Decided } from '../each-record.js';
+import { aboutNode, eachMade, eachRecord, isDecided, type Decided } from '../each-record.js';
 import {
   alarmsOf,
   alarmsOfStorms,
@@ -23,7 +24,7 @@ type Order = `${string}/${number}`;
 /** Keeps the alarms that stand for incidents and storms equal to what they call for. */
 export const alarmsOfIncidents: Concern<Order> = {
   conditions: (fleet) => {
-    const { made, failed } = eachRecord(readable(fleet), aboutNode, ({ value: i }) =>
+    const { made, failed } = eachMade(readable(fleet), aboutNode, ({ value: i }) =>
       i.phase === 'fencing' ? [orderOf(i)] : [],
     );
     return { holds: made, failed };
@@ -43,15 +44,18 @@ function wantedIn(fleet: Fleet, ages: Ages<Order>): Decided<WantedAlarm> {
     isStuck: (i) => ages.of(orderOf(i)) > FENCING_STUCK_MS,
     workOn: (node) => runningIn(fleet).made.get(node) ?? [],
   };
-  const { made, failed } = eachRecord(readable(fleet), aboutNode, ({ value }) => alarmsOf(value, facts));
+  const { made, failed } = eachMade(readable(fleet), aboutNode, ({ value }) => alarmsOf(value, facts));
   return { made: eachOnce([...alarmsOfStorms(stormViews(fleet, fleet.storms)), ...made]), failed };
 }
 
 /** Oldest first, so that the words of a fleet-wide alarm do not change with each round. */
-const readable = perFleet(({ incidents }) =>
-  incidents.list
-    .filter((e) => e.value.unreadable === undefined)
-    .toSorted((a, b) => a.value.openedAt - b.value.openedAt || a.key.localeCompare(b.key)),
-);
+const readable = perFleet(({ incidents }): Decided<Entry<IncidentRecord>> => {
+  const { made, failed } = eachRecord(incidents.list, aboutNode, (entry) => {
+    const { openedAt, unreadable } = entry.value;
+    return unreadable === undefined ? [{ entry, openedAt: Number(openedAt) }] : [];
+  });
+  const sorted = made.toSorted((a, b) => a.openedAt - b.openedAt || a.entry.key.localeCompare(b.entry.key));
+  return { made: sorted.map((x) => x.entry), failed };
+});
 
 const orderOf = (i: IncidentRecord): Order => `${i.id}/${i.attempt}`;

@@ -5,7 +5,7 @@ import type { DetectorNow } from '../../snapshot/fleet.js';
 import { Records } from '../../snapshot/records.js';
 import { aBeacon, aNode, anIncident, enforced } from '../../testing/records.js';
 import type { StormAges } from '../../snapshot/storm-book.js';
-import { brakeFigures, isCalm, stormFacts, stormViews, type StormSight } from './storm-facts.js';
+import { brakeFigures, isCalm, stormFacts, stormSight, stormViews, type StormSight } from './storm-facts.js';
 
 const records = <T>(all: Record<string, T>, unreadable: string[] = [], live = true): Records<T> =>
   new Records(
@@ -104,3 +104,35 @@ it('who has waited for spare parts did not fall with whoever falls now, as its i
 });
 
 const cordon = { by: 'eve', at: 1, reason: 'r' };
+
+it('a member of a storm of which nothing can be understood is not back, and neither it nor its incident hides the others', () => {
+  const notUp = { 'n-2': { verdict: 'DOWN' as const, seq: 1 } };
+  const trip = { id: 's-1', cause: 'brake' as const, at: 1, members: { 'n-1': {}, 'n-2': {}, 'n-3': {} } };
+  const of = (nodes: Record<string, NodeRecord>, unreadable: string[] = []): StormSight =>
+    sight({
+      nodes: records(
+        { 'n-2': aNode('n-2'), 'n-3': aNode('n-3', { cordon: { by: 'ann', reason: '', at: 1 } }), ...nodes },
+        unreadable,
+      ),
+      incidents: records({
+        'n-2': anIncident('n-2', { phase: 'suppressed' }),
+        'n-3': anIncident('n-3', { commands: undefined as never }),
+      }),
+      permits: records({ [PERMITS_KEY]: { granted: [], trips: [trip] } }),
+      detector: { current: aBeacon({ notUp }) },
+    });
+  const odd = of({
+    'n-1': {
+      ...aNode('n-1'),
+      get cordon(): never {
+        throw new Error('odd');
+      },
+    },
+  });
+  for (const fleet of [odd, of({}, ['n-1'])]) {
+    const facts = stormFacts(fleet, young);
+    expect([facts?.members, facts?.silent.map((s) => s.node), facts?.unrecovered]).toEqual([1, ['n-2'], ['n-2']]);
+    expect(stormViews(fleet, young)[0]?.rest).toEqual(['n-1', 'n-2']);
+  }
+  expect(stormSight(odd).failed.map((f) => f.about)).toEqual([{ node: 'n-1' }, { node: 'n-3' }]);
+});

@@ -1,3 +1,4 @@
+import type { Entry } from '#bus';
 import {
   brakeLimit,
   isOpenIncident,
@@ -17,14 +18,17 @@ import {
   tripKey,
   type PermitsFacts,
 } from '#domain/incident/permits.js';
-import { wasCommanded } from '#domain/incident/phases.js';
+import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
 import { candidates, StormNumbers, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { madeOnce } from '../../snapshot/per-fleet.js';
+import { Records } from '../../snapshot/records.js';
 import type { StormAges, StormsSeen } from '../../snapshot/storm-book.js';
+import { aboutNode, eachRecord, type Decided } from '../each-record.js';
+import type { FailRecord } from '../intent.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
@@ -32,21 +36,58 @@ const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNO
 /** What storms are seen in. */
 export type StormSight = Pick<Fleet, 'nodes' | 'incidents' | 'permits' | 'settings' | 'detector' | 'wallMs'>;
 
+/**
+ * Of a fleet, what can be understood: a record of which a field cannot counts as one that cannot be read. Whoever shows
+ * or decides anything about storms goes by this.
+ */
+export const stormSight = madeOnce((fleet: StormSight): { sight: StormSight; failed: readonly FailRecord[] } => {
+  const nodes = eachRecord(fleet.nodes.list, aboutNode, (e) => (readNode(e.value, fleet), [e]));
+  const incidents = eachRecord(fleet.incidents.list, aboutNode, (e) => (readIncident(e.value), [e]));
+  const failed = [...nodes.failed, ...incidents.failed];
+  if (failed.length === 0) return { sight: fleet, failed };
+  const sight = { ...fleet, nodes: without(fleet.nodes, nodes), incidents: without(fleet.incidents, incidents) };
+  return { sight, failed };
+});
+
+/** @throws what cannot be understood of it */
+function readNode(n: NodeRecord, { detector }: StormSight): void {
+  if (isInFailureDomain(n)) String(n.failureDomain);
+  for (const beacon of [detector.current, detector.beacon]) memberState(n, undefined, latestVerdict(n, beacon));
+}
+
+/** @throws what cannot be understood of it */
+function readIncident(i: IncidentRecord): void {
+  if (!isOpenIncident(i)) return;
+  countsForNewStorm(i, StormNumbers.candidateWindow);
+  // As of a node that is DEGRADED, without a permit: else not all is looked at.
+  isHeldAlive(i, 'DEGRADED', false);
+  isAfterOff(i);
+  wasCommanded(i);
+}
+
+function without<T>(all: Records<T>, { made, failed }: Decided<Entry<T>>): Records<T> {
+  const odd = failed.flatMap((f) => f.about['node'] ?? []);
+  return odd.length === 0 ? all : new Records(made, new Set([...all.unreadable, ...odd]), all.live);
+}
+
 /** Without a gap, and the permits can be read. */
 export const isStormKnown = ({ nodes, incidents, permits }: StormSight): boolean =>
   nodes.live && incidents.live && permits.live && !permits.unreadable.has(PERMITS_KEY);
 
 /** What has an age that outlives its asker: permits, open incidents and storms. */
-export const stormKeys = (f: StormSight): string[] => [
+export const stormKeys = (fleet: StormSight): string[] => keysIn(stormSight(fleet).sight);
+
+const keysIn = (f: StormSight): string[] => [
   ...grantedIn(f).map((g) => permitKey(g.incident)),
   ...openIn(f).map((i) => incidentKey(i.id)),
   ...(permitsIn(f)?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
 ];
 
 /** Members that are silent as of now: who keeps their ages and who counts them look through all nodes once. */
-export const silentIn = madeOnce(({ nodes, detector }: StormSight): readonly NodeRecord[] =>
-  nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current))),
-);
+export const silentIn = madeOnce((fleet: StormSight): readonly NodeRecord[] => {
+  const { nodes, detector } = stormSight(fleet).sight;
+  return nodes.list.map((e) => e.value).filter((n) => isMember(n) && isSilent(latestVerdict(n, detector.current)));
+});
 
 /** What there is to keep the ages of. Undefined: not all of it is known. */
 export const stormsSeen = (f: StormSight): StormsSeen | undefined =>
@@ -74,14 +115,15 @@ export const stormFacts = (f: StormSight, ages: StormAges): StormFacts | undefin
   isStormKnown(f) ? asSeen(f, ages) : undefined;
 
 /** By the records as last seen, be there a gap: of use to who shows what stands, and to nobody who decides. */
-function asSeen(f: StormSight, ages: StormAges): StormFacts & { latch: Latch } {
+function asSeen(fleet: StormSight, ages: StormAges): StormFacts & { latch: Latch } {
+  const f = stormSight(fleet).sight;
   const nodes = f.nodes.list.map((e) => e.value);
   const domains: StormFacts['domains'] = {};
   for (const n of nodes) if (isInFailureDomain(n)) (domains[n.failureDomain] ??= { members: 0 }).members++;
   return {
     limits: f.settings.fencing.storm,
     members: nodes.filter(isMember).length,
-    silent: silentIn(f).map(({ name, failureDomain: domain }) => ({
+    silent: silentIn(fleet).map(({ name, failureDomain: domain }) => ({
       ...{ node: name, domain },
       forMs: silentForMs(f, ages, name),
     })),
@@ -111,7 +153,7 @@ const togetherIn = (f: StormSight, ages: StormAges): NonNullable<StormFacts['tog
 export function permitsFacts(f: StormSight, ages: StormAges, newId: () => string): PermitsFacts | undefined {
   const storm = stormFacts(f, ages);
   if (storm === undefined) return undefined;
-  const open = new Set(openIn(f).map((i) => i.id));
+  const open = new Set(openIn(stormSight(f).sight).map((i) => i.id));
   return { storm, open, ageMs: (key) => ages.of(key), newId, at: f.wallMs };
 }
 
@@ -120,7 +162,7 @@ export const isCalm = (f: StormSight): boolean =>
   isStormKnown(f) &&
   nothingToKeep({
     permits: permitsIn(f),
-    open: openIn(f).length > 0,
+    open: openIn(stormSight(f).sight).length > 0,
     blindnessEnded: f.detector.blindnessEnded !== undefined,
     silent: () => silentIn(f).length,
   });
@@ -178,7 +220,9 @@ function latchOf(f: StormSight, ages: StormAges): Latch {
   const commanded = f.incidents.list.filter((e) => isOpenIncident(e.value) && wasCommanded(e.value));
   return {
     trips: permitsIn(f)?.trips ?? [],
-    state: (name) => memberState(f.nodes.get(name)?.value, open(name), now(name)),
+    // Of whom nothing can be read nobody knows that it is back, or off.
+    state: (name) =>
+      f.nodes.unreadable.has(name) ? 'rest' : memberState(f.nodes.get(name)?.value, open(name), now(name)),
     sees: settled,
     settling: sighted && !settled,
     calmMs: (trip) => ages.of(calmKey(trip)),

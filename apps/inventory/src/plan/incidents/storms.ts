@@ -3,19 +3,21 @@ import { keepPermits } from '#domain/incident/permits.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import type { KeepPermits } from '../intent.js';
-import { checkpointIn, isCalm, permitsFacts, stormsSeen } from './storm-facts.js';
+import { checkpointIn, isCalm, permitsFacts, stormSight, stormsSeen } from './storm-facts.js';
 
 /** Trips storms whether or not an incident asks for a permit, ends those that are over, and writes down how old all is. */
 export const storms: Concern = {
   sees: stormsSeen,
-  plan: (fleet) => {
-    if (isCheckpointDue(fleet)) return [keep('How old permits, incidents and storms are is to be written down.', true)];
-    if (isCalm(fleet)) return [];
-    const ids = idsOf('planned');
-    if (kept(fleet.permits.get(PERMITS_KEY)?.value, fleet, { ids, checkpoints: false }) === undefined) return [];
-    return [keep('A storm begins, changes or is over, or a permit is not kept any longer.', false)];
-  },
+  plan: (fleet) => [...stormSight(fleet).failed, ...due(fleet)],
 };
+
+function due(fleet: Fleet): KeepPermits[] {
+  if (isCheckpointDue(fleet)) return [keep('How old permits, incidents and storms are is to be written down.', true)];
+  if (isCalm(fleet)) return [];
+  const ids = idsOf('planned');
+  if (kept(fleet.permits.get(PERMITS_KEY)?.value, fleet, { ids, checkpoints: false }) === undefined) return [];
+  return [keep('A storm begins, changes or is over, or a permit is not kept any longer.', false)];
+}
 
 /** It is due also where there is nothing to write: then it is looked for again after as long. */
 const isCheckpointDue = ({ term, storms: was }: Fleet): boolean =>
