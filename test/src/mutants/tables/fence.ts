@@ -462,7 +462,7 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/incidents/missed-boots.ts',
     symbol: 'missedBoots',
     operation: { replace: "'sighted'", with: 'undefined' },
-    specs: ['apps/inventory/src/execute/plan-executor.spec.ts'],
+    specs: ['apps/inventory/src/plan/incidents/missed-boots.spec.ts'],
   },
   {
     name: 'who could not be judged ends the alarm of a storm',
@@ -482,7 +482,7 @@ export const fence: readonly Mutant[] = [
     name: 'an incident that cannot be read has alarms',
     file: 'apps/inventory/src/plan/incidents/alarms-of-incidents.ts',
     symbol: 'readable',
-    operation: { replace: 'e.value.unreadable === undefined', with: 'true' },
+    operation: { replace: 'unreadable === undefined', with: 'true' },
     specs: ['apps/inventory/src/plan/incidents/alarms-of-incidents.spec.ts'],
   },
   {

@@ -13,7 +13,9 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { Records } from '../../snapshot/records.js';
 import { fleetOf } from '../../testing/investigation.js';
 import { MemoryStore } from '../../testing/memory-store.js';
-import { aNode, anIncident } from '../../testing/records.js';
+import { planExecutor } from '../../testing/planned.js';
+import { playRun } from '../../testing/play-run.js';
+import { aBeacon, aNode, anIncident } from '../../testing/records.js';
 import { alarmsOf } from './incident-alarms.js';
 import { missedBoots } from './missed-boots.js';
 
@@ -135,5 +137,25 @@ describe('the alarm of a node that was powered on', () => {
       ['fail-record', { node: 'n-1' }],
       ['raise-alarm', { alarm: alarmKey('boot-timeout', 'n-2') }],
     ]);
+  });
+
+  it('comes after its grace, without the time in which nobody could have heard it', async () => {
+    const store = new MemoryStore();
+    store.nodes.set('n-1', silent);
+    store.incidents.set('n-1', recovered);
+    const sut = planExecutor(store).drive(missedBoots);
+    const pass = async (ms: number, sighted: boolean): Promise<string[]> => {
+      for (let left = ms; left > 0; left -= 1_000) {
+        store.clock.now += 1_000;
+        store.detector.hear(JSON.stringify(aBeacon({ sighted })));
+        await playRun(sut);
+      }
+      return Object.keys(store.alarms.content);
+    };
+    const { leaveGrace } = store.clusterSettings;
+    await pass(1_000, true);
+    expect(await pass(leaveGrace - 2_000, true)).toEqual([]);
+    expect(await pass(60_000, false)).toEqual([]);
+    expect(await pass(5_000, true)).toEqual(['boot-timeout=n-1']);
   });
 });
