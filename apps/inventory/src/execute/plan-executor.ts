@@ -29,14 +29,13 @@ export class PlanExecutor {
 
   /** What the conductor's executor runs for it. */
   drive<C extends string>(concern: Concern<C>): Reconciler {
-    const { pace, isKnown } = concern;
+    const { pace } = concern;
     if (pace === undefined) return { reconcile: (run) => this.round(run, concern) };
+    // What is not known yet is looked at as soon as it is.
+    const isKnown = (run: TaskRun): boolean =>
+      concern.isKnown === undefined || concern.isKnown(this.fleets.now(undefined, run.token));
     return {
-      reconcile: (run) => {
-        // What is not known yet is looked at as soon as it is.
-        if (isKnown?.(this.fleets.now(undefined, run.token)) === false) return undefined;
-        return run.every('look', pace, () => this.round(run, concern));
-      },
+      reconcile: (run) => (isKnown(run) ? run.every('look', pace, () => this.round(run, concern)) : undefined),
     };
   }
 
