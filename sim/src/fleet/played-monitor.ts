@@ -168,7 +168,10 @@ export class PlayedMonitor {
 
   private seeWhetherItSees(): void {
     this.withoutQuorum = lacksQuorum(this.reporters.length, this.members.length);
-    this.attention.sees(this.withoutQuorum, this.now, this.seq);
+    this.attention.sees(this.withoutQuorum, this.now, () => ({
+      seq: this.seq,
+      silent: this.members.filter((name) => !this.isReported(name)),
+    }));
   }
 
   private judge(name: string): void {

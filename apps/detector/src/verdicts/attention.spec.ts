@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DetectionProfiles } from '#contracts';
 import { Attention } from './attention.js';
 
+const seq = (n: number) => () => ({ seq: n, silent: ['n-1'] });
+
 const n = DetectionProfiles.lan;
 
 describe('the attention of the monitor', () => {
@@ -54,11 +56,11 @@ describe('the attention of the monitor', () => {
 
   it('has no quorum by itself until it has listened for a while, then by reports that are missing', () => {
     const attention = new Attention(0);
-    attention.sees(false, 4_999, 0);
-    attention.sees(true, 5_000, 0);
+    attention.sees(false, 4_999, seq(0));
+    attention.sees(true, 5_000, seq(0));
     expect(attention.noQuorumBy).toBe('own');
-    attention.sees(false, 5_000, 0);
-    attention.sees(true, 6_000, 0);
+    attention.sees(false, 5_000, seq(0));
+    attention.sees(true, 6_000, seq(0));
     expect(attention.noQuorumBy).toBe('reports');
     attention.listenAnew(7_000);
     expect(attention.noQuorumBy).toBe('own');
@@ -66,38 +68,38 @@ describe('the attention of the monitor', () => {
 
   it('has no quorum by reports that are missing, too, where agents have had the time to come back and too few have', () => {
     const attention = new Attention(0);
-    attention.sees(true, 4_999, 0);
+    attention.sees(true, 4_999, seq(0));
     expect(attention.noQuorumBy).toBe('own');
-    attention.sees(true, 5_000, 0);
+    attention.sees(true, 5_000, seq(0));
     expect(attention.noQuorumBy).toBe('reports');
     attention.listenAnew(7_000);
-    attention.sees(true, 11_999, 0);
+    attention.sees(true, 11_999, seq(0));
     expect(attention.noQuorumBy).toBe('own');
-    attention.sees(true, 12_000, 0);
+    attention.sees(true, 12_000, seq(0));
     expect(attention.noQuorumBy).toBe('reports');
   });
 
   it('gives agents as long again where it saw enough and does not any more before that time is over', () => {
     const attention = new Attention(0);
-    attention.sees(false, 4_000, 0);
-    attention.sees(true, 4_500, 0);
-    attention.sees(true, 9_499, 0);
+    attention.sees(false, 4_000, seq(0));
+    attention.sees(true, 4_500, seq(0));
+    attention.sees(true, 9_499, seq(0));
     expect(attention.noQuorumBy).toBe('own');
-    attention.sees(true, 9_500, 0);
+    attention.sees(true, 9_500, seq(0));
     expect(attention.noQuorumBy).toBe('reports');
   });
 
   it('tells for a while of the end of a blindness by missing reports, also in a new term, and of no other', () => {
     const attention = new Attention(0);
-    attention.sees(false, 4_000, 1);
+    attention.sees(false, 4_000, seq(1));
     expect(attention.blindnessEnded(4_000)).toBeUndefined();
-    attention.sees(true, 9_000, 2);
-    attention.sees(true, 20_000, 8);
-    attention.sees(false, 20_001, 9);
-    attention.sees(false, 21_000, 30);
-    expect([attention.blindnessEnded(20_001), attention.blindnessEnded(35_000)]).toEqual([9, 9]);
+    attention.sees(true, 9_000, seq(2));
+    attention.sees(true, 20_000, seq(8));
+    attention.sees(false, 20_001, seq(9));
+    attention.sees(false, 21_000, seq(30));
+    expect([attention.blindnessEnded(20_001), attention.blindnessEnded(35_000)]).toEqual([seq(9)(), seq(9)()]);
     expect(attention.blindnessEnded(35_001)).toBeUndefined();
     attention.beginTerm();
-    expect(attention.blindnessEnded(21_000)).toBe(0);
+    expect(attention.blindnessEnded(21_000)).toEqual(seq(0)());
   });
 });

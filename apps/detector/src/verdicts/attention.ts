@@ -1,4 +1,4 @@
-import { STORM_NEWS_MS, type DetectionSettings } from '#contracts';
+import { STORM_NEWS_MS, type BlindnessEnd, type DetectionSettings } from '#contracts';
 
 /** ms that our own loop may stand still at most, and never longer than a report period: beyond, ages are not believed. */
 const OWN_GAP = 1000;
@@ -32,7 +32,7 @@ export class Attention {
   /** Agents have had the time to come back: reports that are missing are missing for a cause that is not its own. */
   private gaveTime = false;
   /** The last blindness by missing reports. */
-  private ended: { seq: number; at: number } | undefined;
+  private ended: { is: BlindnessEnd; at: number } | undefined;
 
   constructor(now: number) {
     this.since = now;
@@ -72,12 +72,12 @@ export class Attention {
    * joined: whose own report has not come yet must not count as silent for all the time before. A monitor that began to
    * listen in the middle of a storm never saw enough: what is missing for longer than agents need is missing all the same.
    *
-   * @param seq of the last verdict
+   * @param asOf what a blindness that ends now is told with
    */
-  sees(withoutQuorum: boolean, now: number, seq: number): void {
+  sees(withoutQuorum: boolean, now: number, asOf: () => BlindnessEnd): void {
     const isBack = this.withoutQuorum && !withoutQuorum;
     if (isBack) this.since = now;
-    if (isBack && this.gaveTime) this.ended = { seq, at: now };
+    if (isBack && this.gaveTime) this.ended = { is: asOf(), at: now };
     if (!this.withoutQuorum && withoutQuorum) this.withoutSince = now;
     this.withoutQuorum = withoutQuorum;
     const isLasting = !withoutQuorum || now - this.withoutSince >= RECONNECT;
@@ -89,15 +89,15 @@ export class Attention {
     return this.gaveTime ? 'reports' : 'own';
   }
 
-  /** The seq of the last verdict before a blindness by missing reports ended, while that is news. */
-  blindnessEnded(now: number): number | undefined {
+  /** The last blindness by missing reports that has ended, while that is news. */
+  blindnessEnded(now: number): BlindnessEnd | undefined {
     const { ended } = this;
-    return ended !== undefined && now - ended.at < STORM_NEWS_MS ? ended.seq : undefined;
+    return ended !== undefined && now - ended.at < STORM_NEWS_MS ? ended.is : undefined;
   }
 
   /** Verdicts are numbered anew: what ended before ended before the first. */
   beginTerm(): void {
-    if (this.ended !== undefined) this.ended = { ...this.ended, seq: 0 };
+    if (this.ended !== undefined) this.ended = { ...this.ended, is: { ...this.ended.is, seq: 0 } };
   }
 
   /** For two report periods from now on, and no shorter than it had to be quiet before. */

@@ -1,4 +1,4 @@
-import type { Beacon, DetectorCondition } from '#contracts';
+import type { Beacon, BlindnessEnd, DetectorCondition } from '#contracts';
 import { lacksQuorum } from './quorum.js';
 import type { VerdictLog } from './verdict-log.js';
 
@@ -13,8 +13,8 @@ export interface BeaconFacts {
   reporters: number;
   /** Why there is no quorum while there is none. */
   noQuorumBy: 'reports' | 'own';
-  /** The seq of the last verdict before a blindness by missing reports ended, while that is news. */
-  blindnessEnded: number | undefined;
+  /** The last blindness by missing reports that has ended, while that is news. */
+  blindnessEnded: BlindnessEnd | undefined;
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
   ledFor: number;

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   defaultSettings,
   DetectionProfiles,
+  type BlindnessEnd,
   type ClusterSettings,
   type DetectionSettings,
   type NodeRecord,
@@ -137,8 +138,8 @@ class Played {
     this.monitor.lead(2, this.now);
   }
 
-  /** That many verdicts had been given when a quorum came back, a moment ago. */
-  get blindnessEnded(): number | undefined {
+  /** A quorum came back a moment ago. */
+  get blindnessEnded(): BlindnessEnd | undefined {
     return this.monitor.blindnessEnded(this.now);
   }
 
@@ -303,10 +304,10 @@ it('tells who begins to decide that a quorum has just come back, in whatever ter
   const before = sut.news.length;
   expect(sut.blindnessEnded).toBeUndefined();
   sut.returns('n-3');
-  expect(sut.blindnessEnded).toBe(before);
+  expect(sut.blindnessEnded).toEqual({ seq: before, silent: ['n-1', 'n-2'] });
   sut.leadsAnew();
   sut.verdictsUntil(46_900);
-  expect(sut.blindnessEnded).toBe(0);
+  expect(sut.blindnessEnded).toEqual({ seq: 0, silent: ['n-1', 'n-2'] });
   sut.verdictsUntil(47_000);
   expect(sut.blindnessEnded).toBeUndefined();
 });

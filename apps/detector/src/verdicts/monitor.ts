@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DetectionSettings, LifeObservation, Report, Verdict } from '#contracts';
+import type { BlindnessEnd, DetectionSettings, LifeObservation, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
 import { NetworkOutages } from '../observers/network-outages.js';
@@ -139,7 +139,7 @@ export class Monitor {
   }
 
   /** As {@link Attention.blindnessEnded}. */
-  blindnessEnded(now: number): number | undefined {
+  blindnessEnded(now: number): BlindnessEnd | undefined {
     return this.attention.blindnessEnded(now);
   }
 
@@ -203,7 +203,12 @@ export class Monitor {
   /** One that does not lead counts them, too: a quorum may be lost or found while nobody leads, and the same one may lead again. */
   private seenReporters(now: number): ReadonlySet<string> {
     const reporters = this.examiner.reporters(now);
-    this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now, this.p.verdicts.seq);
+    const { members } = this.p.fleet;
+    const asOf = (): BlindnessEnd => ({
+      seq: this.p.verdicts.seq,
+      silent: members.filter((node) => !reporters.has(node)),
+    });
+    this.attention.sees(lacksQuorum(reporters.size, members.length), now, asOf);
     return reporters;
   }
 }

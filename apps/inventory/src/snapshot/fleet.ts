@@ -19,6 +19,7 @@ import type {
 import type { LastWord } from '#domain/workload/last-word.js';
 import type { DegradedStep } from '../nodes/degraded-policy.js';
 import type { IdentityRead } from '../identity/identity-reads.js';
+import type { HeardEnd } from '../verdicts/sight-watch.js';
 import type { AgeMs, SightedMs } from './ages.js';
 import type { AddressesOf } from '../power/power-place.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
@@ -106,7 +107,7 @@ export interface DetectorNow {
   /** Sighted, and for long enough that it has judged everyone. */
   readonly settled: boolean;
   /** The last end of a blindness that missing reports made, where it was a moment ago. */
-  readonly blindnessEnded: Pick<Beacon, 'epoch' | 'seq'> | undefined;
+  readonly blindnessEnded: HeardEnd | undefined;
   /** The most that were silent at the same moment a moment ago, with how long each has been by now where it still is. */
   readonly silentTogether: readonly { readonly node: string; readonly forMs: number }[];
   readonly sightedMs: SightedMs;

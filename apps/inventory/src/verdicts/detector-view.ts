@@ -3,7 +3,7 @@ import { BEACON_FRESH_MS, BEACON_PERIOD_MS, Subjects, type Beacon } from '#contr
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { SightedTime } from './sighted-time.js';
-import { SightWatch } from './sight-watch.js';
+import { SightWatch, type HeardEnd } from './sight-watch.js';
 import { SilenceWatch } from './silence-watch.js';
 
 /** A process that has listened for so long, ms, would have heard a detector that speaks. */
@@ -73,7 +73,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The last end of a blindness that missing reports made, where it was a moment ago. */
-  get blindnessEnded(): { epoch: number; seq: number } | undefined {
+  get blindnessEnded(): HeardEnd | undefined {
     return this.sight.ended(this.context.clock.monotonicMs());
   }
 

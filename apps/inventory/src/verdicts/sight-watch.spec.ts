@@ -62,24 +62,24 @@ describe('the sight of the detector, as it is heard', () => {
   it('learns from the detector itself of an end that it did not hear, once', () => {
     const says = (o: { epoch?: number; ended: number }): void => {
       now += 1_000;
-      sut.hear({ epoch: o.epoch ?? 1, seq: 90, sighted: true, blindnessEnded: o.ended }, now);
+      sut.hear({ epoch: o.epoch ?? 1, seq: 90, sighted: true, blindnessEnded: { seq: o.ended, silent: ['n-1'] } }, now);
     };
     says({ ended: 70 });
-    expect(sut.ended(now)).toEqual({ epoch: 1, seq: 70 });
+    expect(sut.ended(now)).toEqual({ epoch: 1, seq: 70, silent: ['n-1'] });
     for (let n = 0; n < 14; n++) says({ ended: 70 });
-    expect([sut.ended(now), sut.ended(now + 1_000)]).toEqual([{ epoch: 1, seq: 70 }, undefined]);
+    expect([sut.ended(now), sut.ended(now + 1_000)]).toEqual([{ epoch: 1, seq: 70, silent: ['n-1'] }, undefined]);
     says({ ended: 69 });
     expect(sut.ended(now)).toBeUndefined();
     says({ ended: 80 });
     says({ epoch: 2, ended: 0 });
-    expect(sut.ended(now)).toEqual({ epoch: 2, seq: 0 });
+    expect(sut.ended(now)).toEqual({ epoch: 2, seq: 0, silent: ['n-1'] });
   });
 
-  it('takes an end that it hears itself, and that the detector names, for one', () => {
+  it('takes an end that it hears itself, and that the detector names, for one, of which nobody is named', () => {
     hear('sighted');
     hear('reports');
     now += 1_000;
-    sut.hear({ epoch: 1, seq: 90, sighted: true, blindnessEnded: 70 }, now);
+    sut.hear({ epoch: 1, seq: 90, sighted: true, blindnessEnded: { seq: 70, silent: ['n-1'] } }, now);
     expect(sut.ended(now)).toEqual({ epoch: 1, seq: 70 });
   });
 

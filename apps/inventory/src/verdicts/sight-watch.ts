@@ -3,6 +3,14 @@ import { BEACON_FRESH_MS, STORM_NEWS_MS, type Beacon } from '#contracts';
 /** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
 export const SETTLES_MS = 500;
 
+/** The end of a blindness that missing reports made, as it was heard. */
+export interface HeardEnd {
+  readonly epoch: number;
+  readonly seq: number;
+  /** Who was silent at it, where it was learnt of afterwards. Undefined: it was heard, and who is silent right after it counts. */
+  readonly silent: readonly string[] | undefined;
+}
+
 /**
  * Whether the detector sees the fleet, and has for long enough; and what made it blind before. Where reports were missing
  * those that are silent at its end may be so for the same cause; where it was away itself (a start, a takeover, a lost
@@ -12,11 +20,11 @@ export class SightWatch {
   private last: { beacon: Pick<Beacon, 'epoch' | 'sighted'>; at: number } | undefined;
   private since: number | undefined;
   private missing = false;
-  private end: { epoch: number; seq: number; at: number } | undefined;
+  private end: (HeardEnd & { at: number }) | undefined;
 
   /** @param now monotonic ms */
   hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy' | 'blindnessEnded'>, now: number): void {
-    this.hearEnd(beacon, now);
+    this.learnOfEnd(beacon, now);
     const was = this.last;
     this.last = { beacon, at: now };
     const isSame = was?.beacon.epoch === beacon.epoch;
@@ -30,18 +38,21 @@ export class SightWatch {
     }
     if (goesOn && was.beacon.sighted) return;
     // Who hears nobody for a while does not hear the end itself: it was blind, and the same one sees by now.
-    if (this.missing && isSame && beacon.blindnessEnded === undefined)
-      this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
+    if (this.missing && isSame) {
+      const seq = beacon.blindnessEnded?.seq ?? beacon.seq;
+      this.end = { epoch: beacon.epoch, seq, silent: undefined, at: now };
+    }
     this.missing = false;
     this.since = now;
   }
 
   /** Who began to listen after the end learns of it so; who heard it, once only. */
-  private hearEnd({ epoch, blindnessEnded: seq }: Pick<Beacon, 'epoch' | 'blindnessEnded'>, now: number): void {
+  private learnOfEnd({ epoch, blindnessEnded }: Pick<Beacon, 'epoch' | 'blindnessEnded'>, now: number): void {
+    if (blindnessEnded === undefined) return;
     const { end } = this;
-    if (seq === undefined) return;
+    const { seq, silent } = blindnessEnded;
     if (end === undefined || epoch > end.epoch || (epoch === end.epoch && seq > end.seq))
-      this.end = { epoch, seq, at: now };
+      this.end = { epoch, seq, silent, at: now };
   }
 
   /** It has seen the fleet for long enough that everyone is judged. */
@@ -50,8 +61,10 @@ export class SightWatch {
   }
 
   /** The last end of a blindness that missing reports made, while it is news. */
-  ended(now: number): { epoch: number; seq: number } | undefined {
+  ended(now: number): HeardEnd | undefined {
     const { end } = this;
-    return end !== undefined && now - end.at < STORM_NEWS_MS ? { epoch: end.epoch, seq: end.seq } : undefined;
+    if (end === undefined || now - end.at >= STORM_NEWS_MS) return undefined;
+    const { at: _heard, ...rest } = end;
+    return rest;
   }
 }

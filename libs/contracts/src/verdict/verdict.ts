@@ -128,6 +128,14 @@ export interface DetectorCondition {
   message: string;
 }
 
+/** The end of a blindness by missing reports. */
+export interface BlindnessEnd {
+  /** Of the last verdict before it; 0: before the first of this term. */
+  seq: number;
+  /** Members whose reports were still missing. */
+  silent: string[];
+}
+
 /** The active detector's heartbeat. */
 export interface Beacon {
   epoch: number;
@@ -140,11 +148,8 @@ export interface Beacon {
    * by a detector that does not say it.
    */
   blindBy?: 'reports' | 'own';
-  /**
-   * A blindness by missing reports has ended in the last {@link STORM_NEWS_MS}: the seq of the last verdict before. Who
-   * began to listen after it learns of it so.
-   */
-  blindnessEnded?: number;
+  /** A blindness by missing reports has ended in the last {@link STORM_NEWS_MS}: who began to listen after it learns of it so. */
+  blindnessEnded?: BlindnessEnd;
   members: number;
   sightedReporters: number;
   /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */

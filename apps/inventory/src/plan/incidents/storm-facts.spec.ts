@@ -136,3 +136,14 @@ it('a member of a storm of which nothing can be understood is not back, and neit
   }
   expect(stormSight(odd).failed.map((f) => f.about)).toEqual([{ node: 'n-1' }, { node: 'n-3' }]);
 });
+
+it('who is silent when a blindness ends is silent right after it, or is named by the detector to who begins to listen later', () => {
+  const notUp = { 'n-1': { verdict: 'DOWN' as const, seq: 1 }, 'n-2': { verdict: 'SUSPECT' as const, seq: 1 } };
+  const silent = (named: string[] | undefined): readonly string[] | undefined => {
+    const detector = { current: aBeacon({ notUp }), blindnessEnded: { epoch: 1, seq: 7, silent: named } };
+    const nodes = records({ 'n-1': aNode('n-1'), 'n-2': aNode('n-2'), 'n-3': aNode('n-3') });
+    return stormFacts(sight({ nodes, detector }), young)?.latch?.blindness?.silent;
+  };
+  expect(silent(undefined)).toEqual(['n-1', 'n-2']);
+  expect(silent(['n-1', 'n-3'])).toEqual(['n-1']);
+});

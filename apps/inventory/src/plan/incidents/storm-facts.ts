@@ -236,6 +236,11 @@ function latchOf(f: StormSight, ages: StormAges): Latch {
 function blindnessOf(f: StormSight, now: (node: string) => VerdictKind | undefined): Latch['blindness'] {
   const ended = f.detector.settled ? f.detector.blindnessEnded : undefined;
   if (ended === undefined) return undefined;
-  const silent = f.nodes.list.filter((e) => isMember(e.value) && unheard.includes(now(e.key))).map((e) => e.key);
-  return { ...ended, silent };
+  const { epoch, seq, silent: named } = ended;
+  // Who was heard since, and has died, was not silent for the same cause.
+  const wasSilent = (node: string): boolean => named === undefined || named.includes(node);
+  const silent = f.nodes.list
+    .filter((e) => isMember(e.value) && unheard.includes(now(e.key)) && wasSilent(e.key))
+    .map((e) => e.key);
+  return { epoch, seq, silent };
 }

@@ -23,9 +23,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'that the quorum is back is not seen',
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.seenReporters',
-    operation: {
-      drop: 'this.attention.sees(lacksQuorum(reporters.size, this.p.fleet.members.length), now, this.p.verdicts.seq)',
-    },
+    operation: { drop: 'this.attention.sees(lacksQuorum(reporters.size, members.length), now, asOf)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
     sims: ['detect'],
   },
