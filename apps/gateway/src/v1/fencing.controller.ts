@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { By } from '#contracts';
+import { fencingNow, type By } from '#contracts';
 import { FencingRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
@@ -19,7 +19,7 @@ export class FencingController {
   @Get()
   @Allow('viewer', 'Mode and pause of automatic fencing')
   async get() {
-    return (await this.rpc.read('inventory.settings.get', {})).fencing;
+    return fencingNow((await this.rpc.read('inventory.settings.get', {})).fencing, Date.now());
   }
 
   @Get('report')

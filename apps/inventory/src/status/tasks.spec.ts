@@ -43,19 +43,21 @@ it('names what a task fails with, while the others go on', async () => {
 });
 
 it('shows a pause of fencing until its time is over, and not after it', async () => {
-  const until = sut.as('inventory').clock.wallMs() + 1_500;
+  const now = sut.as('inventory').clock.wallMs();
   const ask = sut.as('gateway');
-  await ask.call('inventory.fencing.put', { mode: 'enforce', by: 'ann', paused: { until, reason: 'a switch' } });
-  const paused = { until, reason: 'a switch', by: 'ann' };
+  const settings = sut.as('inventory').bucket<ClusterSettings>('settings');
+  const paused = { until: now + 3_600_000, reason: 'a switch' };
+  await ask.call('inventory.fencing.put', { mode: 'enforce', by: 'ann', paused });
   const seen = (stands: boolean) =>
     sut.everywhere(
       () => ask.call('inventory.status', {}),
       (s) => (s.fencing.paused !== undefined) === stands,
     );
-  expect((await seen(true)).fencing.paused).toEqual(paused);
+  expect((await seen(true)).fencing.paused).toEqual({ ...paused, by: 'ann' });
+  const over = { ...paused, by: 'ann', until: now - 1 };
+  await settings.mutate(SETTINGS_KEY, (s) => s && { ...s.value, fencing: { ...s.value.fencing, paused: over } });
   await seen(false);
-  const record = await sut.as('inventory').bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
-  expect(record?.value.fencing.paused).toEqual(paused);
+  expect((await settings.get(SETTINGS_KEY))?.value.fencing.paused).toEqual(over);
 });
 
 it('raises an alarm about a task that fails again and again, until it does no more', async () => {
