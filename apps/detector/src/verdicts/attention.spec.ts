@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DetectionProfiles } from '#contracts';
+import { BEACON_PERIOD_MS, DetectionProfiles, STORM_NEWS_MS } from '#contracts';
 import { Attention } from './attention.js';
 
 const seq = (n: number) => () => ({ seq: n, silent: ['n-1'] });
@@ -89,7 +89,7 @@ describe('the attention of the monitor', () => {
     expect(attention.noQuorumBy).toBe('reports');
   });
 
-  it('tells for a while of the end of a blindness by missing reports, also in a new term, and of no other', () => {
+  it('tells of the end of a blindness by missing reports, also in a new term, and of no other', () => {
     const attention = new Attention(0);
     attention.sees(false, 4_000, seq(1));
     expect(attention.blindnessEnded(4_000)).toBeUndefined();
@@ -97,9 +97,21 @@ describe('the attention of the monitor', () => {
     attention.sees(true, 20_000, seq(8));
     attention.sees(false, 20_001, seq(9));
     attention.sees(false, 21_000, seq(30));
-    expect([attention.blindnessEnded(20_001), attention.blindnessEnded(35_000)]).toEqual([seq(9)(), seq(9)()]);
-    expect(attention.blindnessEnded(35_001)).toBeUndefined();
+    const over = 20_001 + STORM_NEWS_MS;
+    expect([attention.blindnessEnded(20_001), attention.blindnessEnded(over - 1)]).toEqual([seq(9)(), seq(9)()]);
+    expect(attention.blindnessEnded(over)).toBeUndefined();
     attention.beginTerm();
     expect(attention.blindnessEnded(21_000)).toEqual(seq(0)());
+  });
+
+  it('takes a moment without quorum, of which no beacon tells, for no blindness', () => {
+    const attention = new Attention(0);
+    attention.sees(false, 6_000, seq(1));
+    attention.sees(true, 7_000, seq(2));
+    attention.sees(false, 7_000 + BEACON_PERIOD_MS - 1, seq(3));
+    expect(attention.blindnessEnded(8_000)).toBeUndefined();
+    attention.sees(true, 10_000, seq(4));
+    attention.sees(false, 10_000 + BEACON_PERIOD_MS, seq(5));
+    expect(attention.blindnessEnded(12_000)).toEqual(seq(5)());
   });
 });

@@ -1,4 +1,4 @@
-import { STORM_NEWS_MS, type BlindnessEnd, type DetectionSettings } from '#contracts';
+import { BEACON_PERIOD_MS, STORM_NEWS_MS, type BlindnessEnd, type DetectionSettings } from '#contracts';
 
 /** ms that our own loop may stand still at most, and never longer than a report period: beyond, ages are not believed. */
 const OWN_GAP = 1000;
@@ -77,7 +77,9 @@ export class Attention {
   sees(withoutQuorum: boolean, now: number, asOf: () => BlindnessEnd): void {
     const isBack = this.withoutQuorum && !withoutQuorum;
     if (isBack) this.since = now;
-    if (isBack && this.gaveTime) this.ended = { is: asOf(), at: now };
+    // A shorter one no beacon tells of, and nobody took it for one.
+    const hasLasted = now - this.withoutSince >= BEACON_PERIOD_MS;
+    if (isBack && this.gaveTime && hasLasted) this.ended = { is: asOf(), at: now };
     if (!this.withoutQuorum && withoutQuorum) this.withoutSince = now;
     this.withoutQuorum = withoutQuorum;
     const isLasting = !withoutQuorum || now - this.withoutSince >= RECONNECT;

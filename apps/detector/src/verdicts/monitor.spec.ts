@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   defaultSettings,
   DetectionProfiles,
+  STORM_NEWS_MS,
   type BlindnessEnd,
   type ClusterSettings,
   type DetectionSettings,
@@ -306,8 +307,8 @@ it('tells who begins to decide that a quorum has just come back, in whatever ter
   sut.returns('n-3');
   expect(sut.blindnessEnded).toEqual({ seq: before, silent: ['n-1', 'n-2'] });
   sut.leadsAnew();
-  sut.verdictsUntil(46_900);
+  sut.verdictsUntil(32_000 + STORM_NEWS_MS - TICK);
   expect(sut.blindnessEnded).toEqual({ seq: 0, silent: ['n-1', 'n-2'] });
-  sut.verdictsUntil(47_000);
+  sut.verdictsUntil(32_000 + STORM_NEWS_MS);
   expect(sut.blindnessEnded).toBeUndefined();
 });

@@ -31,7 +31,6 @@ import {
   hasStorms,
   isStormKnown,
   permitsFacts,
-  silentForMs,
   silentIn,
   stormFacts,
   stormKeys,
@@ -121,7 +120,7 @@ export class GateFactsService implements OnModuleInit {
           addressesOf: (name) => this.names.of(name),
         },
         node,
-        this.silent().map((s) => s.node),
+        this.silent(),
         this.placesNow().hosts,
       ),
       otherFencers: this.fencersOutside(node),
@@ -166,11 +165,12 @@ export class GateFactsService implements OnModuleInit {
     return brakeFigures(now, now.storms);
   }
 
-  /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
-  silent(): { node: NodeRecord; forMs: number }[] {
+  /** Members that are silent as of now, each with an age from now on. */
+  silent(): readonly NodeRecord[] {
     const now = this.fleets.now();
-    this.keepSilent(now);
-    return silentIn(now).map((node) => ({ node, forMs: silentForMs(now, now.storms, node.name) }));
+    const silent = silentIn(now);
+    this.fleets.storms.seeSilent(silent.map((n) => n.name));
+    return silent;
   }
 
   /** What is seen now has an age from now on. Through a gap what is not seen keeps its own, and nothing new has one. */
@@ -179,10 +179,6 @@ export class GateFactsService implements OnModuleInit {
     const seen = stormsSeen(now);
     if (seen !== undefined) this.fleets.storms.see(seen);
     return now;
-  }
-
-  private keepSilent(now: StormSight): void {
-    this.fleets.storms.seeSilent(silentIn(now).map((n) => n.name));
   }
 
   private hungFor(node: NodeRecord, verdict: Verdict | undefined): number | undefined {

@@ -209,6 +209,24 @@ describe('a storm', () => {
     expect(fleet.mayFence('n-1')).toBe(true);
   });
 
+  it('of a blindness is not begun anew by another detector that tells of the same end', () => {
+    const fleet = new Fleet(10).cut('n-1', 'n-2');
+    const silent = ['n-1', 'n-2', 'n-3'];
+    fleet.blindness = { epoch: 4, seq: 9, silent };
+    fleet.step();
+    const [trip] = fleet.trips;
+    const released = { 'n-1': { released: { by: 'ann', at: 1, reason: 'seen dark' } }, 'n-2': {} };
+    fleet.permits = {
+      ...fleet.permits,
+      granted: [],
+      trips: trip === undefined ? [] : [{ ...trip, members: released }],
+    };
+    fleet.blindness = { epoch: 5, seq: 0, silent };
+    fleet.step();
+    expect(fleet.trips).toMatchObject([{ id: trip?.id, members: released }]);
+    expect([fleet.mayFence('n-1'), fleet.mayFence('n-2')]).toEqual([true, false]);
+  });
+
   it('is tripped by those that were silent together while nobody decided, and holds who still is', () => {
     const f = new Fleet(10);
     f.together = ['n-1', 'n-2', 'n-3'].map((node) => ({ node, forMs: 5_000 }));

@@ -31,7 +31,7 @@ export class FleetSource {
   private readonly made = new WeakMap<object, Records<unknown>>();
   /** The last that nothing was asked for: of one moment there is one, and what was made of it is made once. */
   private last: Fleet | undefined;
-  /** What its snapshots show of it. Who acts, and who is asked for a permit, says what it sees. */
+  /** How old permits, incidents, storms and silences are. Who acts, and who is asked for a permit, notes what it sees. */
   readonly storms: StormBook;
   private readonly keySets: Table<DatagramKeySet>['view'];
 

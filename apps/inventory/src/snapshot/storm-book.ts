@@ -30,7 +30,7 @@ export interface StormsSeen {
   readonly silent: readonly string[];
 }
 
-/** Keeps it, for all that look at storms. What it says it says as of when it is asked. */
+/** Keeps the ages of permits, incidents, storms and silences, for all tasks. Answers are as of the call, not of a snapshot. */
 export class StormBook implements StormsKept {
   private readonly ages: CheckpointedAges;
   private readonly silentSince: AgeBook;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { BEACON_PERIOD_MS, STORM_NEWS_MS } from '#contracts';
 import { SETTLES_MS, SightWatch } from './sight-watch.js';
 
 describe('the sight of the detector, as it is heard', () => {
@@ -38,7 +39,7 @@ describe('the sight of the detector, as it is heard', () => {
     expect(sut.ended(now)).toBeUndefined();
     hear('sighted');
     expect(sut.ended(now)).toEqual({ epoch: 1, seq: now });
-    expect(sut.ended(now + 15_000)).toBeUndefined();
+    expect(sut.ended(now + STORM_NEWS_MS)).toBeUndefined();
   });
 
   it('tells of none that the detector brought about itself: by its start, a takeover, or a lost bus', () => {
@@ -66,7 +67,7 @@ describe('the sight of the detector, as it is heard', () => {
     };
     says({ ended: 70 });
     expect(sut.ended(now)).toEqual({ epoch: 1, seq: 70, silent: ['n-1'] });
-    for (let n = 0; n < 14; n++) says({ ended: 70 });
+    for (let n = 1_000; n < STORM_NEWS_MS; n += 1_000) says({ ended: 70 });
     expect([sut.ended(now), sut.ended(now + 1_000)]).toEqual([{ epoch: 1, seq: 70, silent: ['n-1'] }, undefined]);
     says({ ended: 69 });
     expect(sut.ended(now)).toBeUndefined();
@@ -81,6 +82,30 @@ describe('the sight of the detector, as it is heard', () => {
     now += 1_000;
     sut.hear({ epoch: 1, seq: 90, sighted: true, blindnessEnded: { seq: 70, silent: ['n-1'] } }, now);
     expect(sut.ended(now)).toEqual({ epoch: 1, seq: 70 });
+  });
+
+  it('settles anew where it learns of an end that it did not hear between two beacons', () => {
+    hear('sighted');
+    hear('sighted');
+    now += 1_000;
+    sut.hear({ epoch: 1, seq: 90, sighted: true, blindnessEnded: { seq: 80, silent: ['n-1'] } }, now);
+    expect([sut.hasSettled(now), sut.hasSettled(now + SETTLES_MS)]).toEqual([false, true]);
+    expect(sut.ended(now)).toEqual({ epoch: 1, seq: 80, silent: ['n-1'] });
+  });
+
+  it('finds an end itself, though one before it is still told of', () => {
+    const told = { blindnessEnded: { seq: 70, silent: ['n-1'] } };
+    now += 1_000;
+    sut.hear({ epoch: 1, seq: 71, sighted: true, ...told }, now);
+    hear('reports');
+    now += 4_000;
+    sut.hear({ epoch: 1, seq: 90, sighted: true, ...told }, now);
+    expect(sut.ended(now)).toEqual({ epoch: 1, seq: 90, silent: undefined });
+  });
+
+  it('tells of it for longer than a conductor of a cluster needs to take over', () => {
+    // The lease's ttl there, and the part of it that another waits longer; and a beacon.
+    expect(STORM_NEWS_MS).toBeGreaterThan(14_000 * 1.25 + BEACON_PERIOD_MS);
   });
 
   it('takes the blindness of a detector that does not say why for missing reports where it saw before', () => {

@@ -24,7 +24,8 @@ export class SightWatch {
 
   /** @param now monotonic ms */
   hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy' | 'blindnessEnded'>, now: number): void {
-    this.learnOfEnd(beacon, now);
+    const learnt = this.endToldBy(beacon);
+    if (learnt !== undefined) this.end = { ...learnt, at: now };
     const was = this.last;
     this.last = { beacon, at: now };
     const isSame = was?.beacon.epoch === beacon.epoch;
@@ -36,23 +37,24 @@ export class SightWatch {
       this.since = undefined;
       return;
     }
-    if (goesOn && was.beacon.sighted) return;
+    // Who was cut off itself, for less than it notices, hears of a blindness between two beacons that see.
+    if (goesOn && was.beacon.sighted && learnt === undefined) return;
     // Who hears nobody for a while does not hear the end itself: it was blind, and the same one sees by now.
     if (this.missing && isSame) {
-      const seq = beacon.blindnessEnded?.seq ?? beacon.seq;
+      const seq = learnt?.seq ?? beacon.seq;
       this.end = { epoch: beacon.epoch, seq, silent: undefined, at: now };
     }
     this.missing = false;
     this.since = now;
   }
 
-  /** Who began to listen after the end learns of it so; who heard it, once only. */
-  private learnOfEnd({ epoch, blindnessEnded }: Pick<Beacon, 'epoch' | 'blindnessEnded'>, now: number): void {
-    if (blindnessEnded === undefined) return;
+  /** Later than the last that is known. */
+  private endToldBy({ epoch, blindnessEnded }: Pick<Beacon, 'epoch' | 'blindnessEnded'>): HeardEnd | undefined {
+    if (blindnessEnded === undefined) return undefined;
     const { end } = this;
     const { seq, silent } = blindnessEnded;
-    if (end === undefined || epoch > end.epoch || (epoch === end.epoch && seq > end.seq))
-      this.end = { epoch, seq, silent, at: now };
+    const isLater = end === undefined || epoch > end.epoch || (epoch === end.epoch && seq > end.seq);
+    return isLater ? { epoch, seq, silent } : undefined;
   }
 
   /** It has seen the fleet for long enough that everyone is judged. */

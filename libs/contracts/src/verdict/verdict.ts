@@ -130,7 +130,7 @@ export interface DetectorCondition {
 
 /** The end of a blindness by missing reports. */
 export interface BlindnessEnd {
-  /** Of the last verdict before it; 0: before the first of this term. */
+  /** Of the last verdict before the blindness ended; 0: it ended before the first of this term. */
   seq: number;
   /** Members whose reports were still missing. */
   silent: string[];
@@ -161,7 +161,7 @@ export interface Beacon {
 }
 
 export const BEACON_PERIOD_MS = 1000;
-/** What befell the fleet is told for this long, ms: a new conductor needs as long to take over. */
-export const STORM_NEWS_MS = 15_000;
+/** What befell the fleet is told for this long, ms: a new conductor of a cluster takes over within 18 s, and hears a beacon. */
+export const STORM_NEWS_MS = 20_000;
 /** Without a beacon for this long every verdict is UNKNOWN. */
 export const BEACON_FRESH_MS = 3000;

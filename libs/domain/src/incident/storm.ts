@@ -158,9 +158,16 @@ function latched(
   return trips.map((t) => (t.id === last.id ? joined : t));
 }
 
-/** Who is silent when enough members report again may be silent for what made the reports missing. */
+/**
+ * Who is silent when enough members report again may be silent for what made the reports missing. Another detector tells of
+ * the same end once more: who is held by such a storm, or was released from it, is not held anew.
+ */
 function blinded(trips: StormTrip[], l: Latch, make: NewTrip): StormTrip[] {
-  const silent = (l.blindness?.silent ?? []).filter((node) => l.state(node) === 'rest' && !l.commanded.has(node));
+  const isJudged = (node: string): boolean =>
+    trips.some((t) => t.cause === 'blindness' && isMemberOf(t, node) && t.members[node]?.returned !== true);
+  const silent = (l.blindness?.silent ?? []).filter(
+    (node) => l.state(node) === 'rest' && !l.commanded.has(node) && !isJudged(node),
+  );
   return silent.length === 0 ? trips : [...trips, tripOf(silent, { cause: 'blindness' }, make)];
 }
 

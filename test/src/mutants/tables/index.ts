@@ -50,7 +50,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 44,
-  storm: 52,
+  storm: 57,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -82,6 +82,15 @@ describe('the alarms of the incidents of a fleet', () => {
     ]);
   });
 
+  it('of storms stay while the permits, or a view, cannot be read', () => {
+    stands('brake', 'fleet');
+    (store.permits.unreadable as Map<string, unknown>).set(PERMITS_KEY, {});
+    expect(planned()).toEqual([]);
+    store.permits.unreadable.clear();
+    store.nodes.live = false;
+    expect(planned()).toEqual([]);
+  });
+
   it('of an odd record stay as they are, with those of the fleet; it keeps up no other', () => {
     incident(suppressed, 'n-2');
     incident({ ...suppressed, gates: undefined as never });

@@ -3,7 +3,7 @@ import { keepPermits } from '#domain/incident/permits.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import type { KeepPermits } from '../intent.js';
-import { checkpointIn, isCalm, permitsFacts, stormSight, stormsSeen } from './storm-facts.js';
+import { checkpointIn, isCalm, isStormKnown, permitsFacts, stormSight, stormsSeen } from './storm-facts.js';
 
 /** Trips storms whether or not an incident asks for a permit, ends those that are over, and writes down how old all is. */
 export const storms: Concern = {
@@ -19,9 +19,9 @@ function due(fleet: Fleet): KeepPermits[] {
   return [keep('A storm begins, changes or is over, or a permit is not kept any longer.', false)];
 }
 
-/** It is due also where there is nothing to write: then it is looked for again after as long. */
-const isCheckpointDue = ({ term, storms: was }: Fleet): boolean =>
-  term !== undefined && was.sinceCheckpoint(term) >= AGES_EVERY_MS;
+/** It is due also where there is nothing to write: then it is looked for again after as long. Through a gap nothing is. */
+const isCheckpointDue = (fleet: Fleet): boolean =>
+  fleet.term !== undefined && isStormKnown(fleet) && fleet.storms.sinceCheckpoint(fleet.term) >= AGES_EVERY_MS;
 
 const keep = (reason: string, checkpoints: boolean): KeepPermits => ({
   ...{ do: 'keep-permits', about: { permits: PERMITS_KEY }, reason, checkpoints },
