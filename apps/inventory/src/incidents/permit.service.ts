@@ -4,6 +4,7 @@ import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { decidePermit, type PermitDecision } from '#domain/incident/permits.js';
+import { stormId } from '#domain/incident/storm.js';
 
 /** Writes permits and storms: both are decided inside one compare-and-set, over the record as it is then. */
 @Injectable()
@@ -31,7 +32,7 @@ export class PermitService {
   }
 
   private decide(current: Permits | undefined, i: IncidentRecord, node: NodeRecord): PermitDecision {
-    const look = this.facts.permits(() => `s-${this.store.random.uuid().slice(0, 8)}`);
+    const look = this.facts.permits(() => stormId(this.store.random.uuid()));
     if (look === undefined) {
       const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
       const gate = { gate: 'BRAKE', pass: false, detail } as const;

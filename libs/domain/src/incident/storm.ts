@@ -31,6 +31,9 @@ const isLatching = (gate: StormGate): gate is LatchGate => (latching as readonly
 
 type Kind = Pick<StormTrip, 'cause' | 'domain'>;
 
+/** The id of a new one. */
+export const stormId = (uuid: string): string => `s-${uuid.slice(0, 8)}`;
+
 /** What makes a new one: its id, and the wall clock. */
 export interface NewTrip {
   id(): string;

@@ -58,6 +58,7 @@ export function checkStart(f: StartFacts): StartCheck {
       return run === undefined ? [] : [[node, run] as const];
     }),
   );
+  const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
   const isStarting = (node: string): boolean => running.get(node)?.starting === true;
   const others = [...running.keys()].filter((n) => n !== f.target).sort();
   const runsOn = others.find((n) => !isStarting(n));
@@ -65,12 +66,11 @@ export function checkStart(f: StartFacts): StartCheck {
   const runsThere = running.has(f.target);
   const [startsOn] = others;
   if (startsOn !== undefined && !(runsThere && !isStarting(f.target))) {
-    const isRuledOut = !runsThere && f.fresh.some((r) => r.node === f.target && r.workloads !== undefined);
-    const awaits = isRuledOut || f.target === '' ? {} : { awaits: f.target };
+    const saysNo = !runsThere && answered.has(f.target);
+    const awaits = saysNo || f.target === '' ? {} : { awaits: f.target };
     return { kind: 'elsewhere', node: startsOn, generation: undefined, ...awaits };
   }
   if (runsThere) return { kind: 'there' };
-  const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
   const isRuledOut = (node: string): boolean => {
     const word = node === f.target ? undefined : f.lastWord(node);
     return word !== undefined && rulesOut(word, f.workload);

@@ -158,7 +158,7 @@ export const recover: readonly Mutant[] = [
     name: 'what is only being started elsewhere is followed while its own node, whose gate has let it through, is silent',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'checkStart',
-    operation: { replace: "isRuledOut || f.target === ''", with: 'true' },
+    operation: { replace: "saysNo || f.target === ''", with: 'true' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {

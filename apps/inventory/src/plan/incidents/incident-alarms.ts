@@ -165,28 +165,32 @@ const notRecovered = (i: IncidentRecord, node: NodeRecord | undefined): WantedAl
       }
     : undefined;
 
-function whileOpen(i: IncidentRecord, node: NodeRecord | undefined, f: IncidentAlarmFacts): WantedAlarm[] {
+function whileOpen(
+  i: IncidentRecord,
+  node: NodeRecord | undefined,
+  f: IncidentAlarmFacts,
+): (WantedAlarm | undefined)[] {
   if (!isOpenIncident(i)) return [];
-  const failed = (message: string): WantedAlarm => ({
-    ...{ code: 'fencing-failed', subject: i.node, severity: 'critical' },
-    message,
-  });
+  const { gate } = i;
+  const isStopped = i.phase === 'suppressed' && gate !== undefined;
+  return [isStopped ? ofGate(i, gate, node?.failureDomain ?? 'default') : undefined, notOff(i, f)];
+}
+
+function notOff(i: IncidentRecord, f: IncidentAlarmFacts): WantedAlarm | undefined {
+  const failed = { code: 'fencing-failed', subject: i.node, severity: 'critical' } as const;
   const failure = failureOf(i);
-  // Its last failure says more than that nobody takes the next order.
-  const isStuck = failure === undefined && i.phase === 'fencing' && f.isStuck(i);
-  return [
-    ...(i.phase === 'suppressed' && i.gate !== undefined ? [ofGate(i, i.gate, node?.failureDomain ?? 'default')] : []),
-    ...(failure === undefined
-      ? []
-      : [failed(`Its power could not be proven off; its workloads are started nowhere. ${failure}`)]),
-    ...(isStuck
-      ? [
-          failed(
-            'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
-          ),
-        ]
-      : []),
-  ];
+  // It says more than that nobody takes the next order.
+  if (failure !== undefined)
+    return {
+      ...failed,
+      message: `Its power could not be proven off; its workloads are started nowhere. ${failure}`,
+    };
+  if (i.phase !== 'fencing' || !f.isStuck(i)) return undefined;
+  return {
+    ...failed,
+    message:
+      'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
+  };
 }
 
 /** How its last attempt ended, also while it is tried again: the alarm is over when it is fenced, and not before. */

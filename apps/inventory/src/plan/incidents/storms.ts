@@ -1,5 +1,6 @@
 import { AGES_EVERY_MS, PERMITS_KEY, type Permits } from '#contracts';
 import { keepPermits } from '#domain/incident/permits.js';
+import { stormId } from '#domain/incident/storm.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import type { KeepPermits } from '../intent.js';
@@ -41,7 +42,7 @@ function kept(
 
 /** Several storms may begin at once: each has an id of its own, and the same in each try. */
 function idsOf(uuid: string): () => string {
-  const first = `s-${uuid.slice(0, 8)}`;
+  const first = stormId(uuid);
   let made = 0;
   return () => (++made === 1 ? first : `${first}-${made}`);
 }
