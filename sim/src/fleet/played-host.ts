@@ -260,18 +260,23 @@ export class PlayedHost {
     });
   }
 
-  /** Its unit has the gate before it, for the generation that it was made for. */
+  /**
+   * Its unit has the gate before it, for the generation that it was made for. Between two tries systemd shows it as
+   * activating as well.
+   */
   private async autostart(workload: string, generation: number): Promise<void> {
     for (let n = 0; n < STARTS; n++) {
       await this.step(500 + this.p.dice.roll() * 1_000);
       const unit = this.units.get(workload);
-      if (unit === undefined || !unit.enabled || unit.generation !== generation || this.running.has(workload)) return;
+      if (unit === undefined || !unit.enabled || unit.generation !== generation || this.running.has(workload)) break;
       this.starting.add(workload);
       const gate = await this.askGate(workload, generation);
       await this.step(5);
+      if (!gate.allowed || gate.generation !== generation) continue;
       this.starting.delete(workload);
-      if (gate.allowed && gate.generation === generation) return this.begin(workload);
+      return this.begin(workload);
     }
+    this.starting.delete(workload);
   }
 
   /** Fails closed. */

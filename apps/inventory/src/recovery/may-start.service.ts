@@ -36,6 +36,7 @@ export class MayStartService {
       cleanup,
       check,
       mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
+      startingForMs: () => 0,
     });
     if (refused?.code === 'RUNS_ELSEWHERE' && check.kind === 'elsewhere')
       await this.workloads.change(q.workload, 'assigned', () => ({

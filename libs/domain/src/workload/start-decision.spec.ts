@@ -5,10 +5,12 @@ import { anIncident } from '#contracts/testing/an-incident.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
 import {
   askStartGate,
+  GATE_MS,
   LATE_LIST_MS,
   startReasons,
   startQuestions,
   startRefusal,
+  type FleetFacts,
   type RegistryFacts,
   type StartQuestions,
   type StartReason,
@@ -80,10 +82,8 @@ describe('the start gate', () => {
 describe('what stands against a start', () => {
   const move = { cause: 'drain', from: 'n-3', to: 'n-1' };
   const seen = { kind: 'elsewhere' as const, node: 'n-3', generation: 1 };
-  const clear: Pick<StartQuestions['permission'], 'check' | 'mayFollow'> = {
-    check: { kind: 'clear' },
-    mayFollow: () => true,
-  };
+  const starting = { ...seen, generation: undefined, starting: {} };
+  const clear: FleetFacts = { check: { kind: 'clear' }, mayFollow: () => true, startingForMs: () => 0 };
   const registry: RegistryFacts = {
     node: 'n-1',
     workload: here,
@@ -117,6 +117,7 @@ describe('what stands against a start', () => {
     ['RUNS_ON_THE_DEAD', { check: seen, mayFollow: () => false }],
     ['NAMED_BY_THE_LEFT', { check: seen, workload: { ...here, move } }],
     ['RUNS_ELSEWHERE', { check: seen }],
+    ['STARTS_ELSEWHERE', { check: starting }],
     ['SILENT', { check: { kind: 'unknown', nodes: ['n-2'] } }],
     [undefined, { check: { kind: 'there' } }],
   ])('to a provisioner: %s', (code, facts) => {
@@ -128,6 +129,9 @@ describe('what stands against a start', () => {
     ['JUST_LEFT', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LIST_MS - 1 }],
     ['RUNS_ELSEWHERE', { check: seen, workload: { ...here, move }, leftForMs: () => LATE_LIST_MS }],
     ['RUNS_ON_THE_DEAD', { check: seen, mayFollow: () => false }],
+    ['STARTS_ELSEWHERE', { check: starting, startingForMs: () => GATE_MS }],
+    ['RUNS_ELSEWHERE', { check: starting, startingForMs: () => GATE_MS + 1 }],
+    ['STARTS_ELSEWHERE', { check: { ...starting, starting: { awaits: 'n-1' } }, startingForMs: () => Infinity }],
     ['RUNS_AS_ORDERED', { check: { kind: 'there' } }],
     [undefined, { check: { kind: 'there' }, workload: { ...here, start: { cause: 'run-again', attempt: 0 } } }],
     ['OUT_OF_SERVICE', { out: () => 'it is cordoned', check: { kind: 'unknown', nodes: ['n-2'] } }],
@@ -150,10 +154,11 @@ describe('what stands against a start', () => {
 
   it('elsewhere is that it is seen at all, or that somebody did not say', () => {
     const replace = (check: StartQuestions['replace']['check']): StartReason | undefined =>
-      startRefusal('replace', { check })?.code;
+      startRefusal('replace', { check, startingForMs: () => 0 })?.code;
     expect(replace({ kind: 'clear' })).toBeUndefined();
     expect(replace({ kind: 'there' })).toBe('RUNS_THERE');
     expect(replace(seen)).toBe('RUNS_ELSEWHERE');
+    expect(replace(starting)).toBe('STARTS_ELSEWHERE');
     expect(replace({ kind: 'unknown', nodes: ['n-2'] })).toBe('SILENT');
   });
 });

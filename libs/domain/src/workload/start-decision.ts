@@ -19,6 +19,8 @@ export interface FleetFacts {
   check: StartCheck;
   /** May the registry follow to where it is seen? Not to a node that counts as off, or is not enrolled. */
   mayFollow: (seenOn: string) => boolean;
+  /** ms for which it is seen being started elsewhere, without a break; 0: by one look alone. */
+  startingForMs: () => number;
 }
 
 /** Who asks, and by what. Which of the reasons stand against each is in {@link startQuestions}. */
@@ -46,9 +48,9 @@ export interface StartQuestions {
     retryInMs: () => number;
   };
   /** The conductor, before it places what is assigned nowhere. */
-  place: Pick<StartQuestions['order'], 'workload' | 'leftForMs' | 'check' | 'mayFollow'>;
+  place: Pick<StartQuestions['order'], 'workload' | 'leftForMs'> & FleetFacts;
   /** The conductor, before what waits for its node is given to another one. */
-  replace: Pick<FleetFacts, 'check'>;
+  replace: Pick<FleetFacts, 'check' | 'startingForMs'>;
   /** An operator's word that it runs on a node, which is taken for a start that is done. */
   put: StartQuestions['put-again'] & Pick<RegistryFacts, 'incident'>;
   /** The same once it is written: whoever deletes, replaces or cleans up a node has made sure before that it has none. */
@@ -63,6 +65,11 @@ export type StartAsker = keyof StartQuestions;
 
 /** A look at what a node runs may be 5 s old when it is reported: who has left it is believed to be back after this, ms. */
 export const LATE_LIST_MS = 6_000;
+/**
+ * The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. A
+ * unit that is seen being started for longer may try again for ever.
+ */
+export const GATE_MS = 30_000;
 
 /** A reason against a start: a sentence where it stands, undefined where it does not. */
 type Reason<F> = (f: F) => string | undefined;
@@ -149,12 +156,16 @@ export const startReasons = {
       () => `Held: ${seen?.node}, which it has left, still names it.`,
     );
   },
-  STARTS_ELSEWHERE: ({ check }: Pick<FleetFacts, 'check'>) => {
-    const { node, awaits } = elsewhere(check) ?? {};
-    return when(
-      awaits !== undefined,
-      () => `Held: it is being started on ${node}, and ${awaits} does not say that it does not run it.`,
-    );
+  // To follow it would open the gate that is about to refuse it, and take it from where it is to run.
+  STARTS_ELSEWHERE: ({ check, startingForMs }: Pick<FleetFacts, 'check' | 'startingForMs'>) => {
+    const { node, starting } = elsewhere(check) ?? {};
+    if (starting === undefined) return undefined;
+    // Its age is asked for in any case: it is counted while the other word lacks, too.
+    const forMs = startingForMs();
+    const { awaits } = starting;
+    if (awaits !== undefined)
+      return `Held: it is being started on ${node}, and ${awaits} does not say that it does not run it.`;
+    return when(forMs <= GATE_MS, () => `Held: it is being started on ${node}, whose start gate may still refuse it.`);
   },
   RUNS_ELSEWHERE: ({ check }: Pick<FleetFacts, 'check'>) => {
     const seen = elsewhere(check);

@@ -62,7 +62,9 @@ describe('before a start', () => {
 
   it('the generation of what is only being started elsewhere is none: its gate has not let it through', () => {
     const starting = { node: 'c', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true as const }] };
-    expect(checkStart(facts([starting, says('b')]))).toEqual({ kind: 'elsewhere', node: 'c', generation: undefined });
+    expect(checkStart(facts([starting, says('b')]))).toEqual({
+      ...{ kind: 'elsewhere', node: 'c', generation: undefined, starting: {} },
+    });
   });
 
   describe('what is only being started elsewhere', () => {
@@ -72,7 +74,7 @@ describe('before a start', () => {
     });
 
     it('awaits the word of the node that it is assigned to, whose gate may have let it through', () => {
-      const awaits = { kind: 'elsewhere', node: 'c', generation: undefined, awaits: 'b' };
+      const awaits = { kind: 'elsewhere', node: 'c', generation: undefined, starting: { awaits: 'b' } };
       expect(checkStart(facts([says('a'), starting('c')]))).toEqual(awaits);
       expect(checkStart(facts([says('a'), { node: 'b', bootId: 'b' }, starting('c')]))).toEqual(awaits);
       expect(checkStart(facts([says('a'), starting('b'), starting('c')]))).toEqual(awaits);

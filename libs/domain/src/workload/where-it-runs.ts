@@ -14,17 +14,17 @@ export interface StartFacts {
   lastWord: (node: string) => LastWord | undefined;
 }
 
-/** It runs on another node: the registry is wrong, not the world. */
+/** It runs on another node, or may soon: the registry is wrong, not the world. */
 export interface SeenElsewhere {
   kind: 'elsewhere';
   node: string;
   /** Of that run; undefined: it is only being started there. */
   generation: number | undefined;
-  /**
-   * The target, where it is only being started on the other node, and the target has not said that it does not run it: its
-   * own gate may have let it through before it fell silent.
-   */
-  awaits?: string;
+  /** It is only being started there: the start gate of that node may still refuse it. */
+  starting?: {
+    /** The target, while it has not said that it does not run it: its own gate may have let it through before it fell silent. */
+    awaits?: string;
+  };
 }
 
 export type StartCheck =
@@ -67,8 +67,8 @@ export function checkStart(f: StartFacts): StartCheck {
   const [startsOn] = others;
   if (startsOn !== undefined && !(runsThere && !isStarting(f.target))) {
     const saysNo = !runsThere && answered.has(f.target);
-    const awaits = saysNo || f.target === '' ? {} : { awaits: f.target };
-    return { kind: 'elsewhere', node: startsOn, generation: undefined, ...awaits };
+    const starting = saysNo || f.target === '' ? {} : { awaits: f.target };
+    return { kind: 'elsewhere', node: startsOn, generation: undefined, starting };
   }
   if (runsThere) return { kind: 'there' };
   const isRuledOut = (node: string): boolean => {

@@ -45,7 +45,7 @@ export const FLOORS: Record<string, number> = {
   fence: 188,
   keys: 95,
   lease: 44,
-  recover: 136,
+  recover: 141,
   return: 101,
   secrets: 49,
   services: 20,

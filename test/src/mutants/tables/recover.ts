@@ -183,6 +183,20 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/workloads/starts.spec.ts'],
   },
   {
+    name: 'the conductor follows to a unit that its gate is about to refuse',
+    file: 'libs/domain/src/workload/start-decision.ts',
+    symbol: 'startReasons.STARTS_ELSEWHERE',
+    operation: { replace: 'forMs <= GATE_MS', with: 'false' },
+    specs: ['apps/inventory/src/plan/workloads/starts.spec.ts'],
+  },
+  ...(['order', 'place', 'replace', 'permission'] as const).map((asker): Mutant => ({
+    name: `a unit that is only being started elsewhere is no reason to ${asker}`,
+    file: 'libs/domain/src/workload/start-decision.ts',
+    symbol: `startQuestions.${asker}`,
+    operation: { row: "'STARTS_ELSEWHERE'" },
+    specs: ['libs/domain/src/workload/start-decision.spec.ts', 'apps/inventory/src/plan/workloads/starts.spec.ts'],
+  })),
+  {
     name: 'the gate opens on a node that counts as off',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'registered',
@@ -609,7 +623,7 @@ export const recover: readonly Mutant[] = [
     name: 'what waits for its node goes to another while a silent one may run it',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
     symbol: 'assigning',
-    operation: { operand: "startRefusal('replace', { check: startCheck(fleet, w.name, to) }) !== undefined" },
+    operation: { operand: "replaceRefusal(fleet, w, to) !== undefined" },
     specs: STARTS,
   },
   {

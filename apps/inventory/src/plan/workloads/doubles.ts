@@ -1,4 +1,5 @@
 import type { Report, WorkloadRecord } from '#contracts';
+import { GATE_MS } from '#domain/workload/start-decision.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -8,8 +9,6 @@ import type { DoubleCondition } from './start-conditions.js';
 
 /** A report may be on its way: one that is seen for no longer than this is not told of, ms. */
 const ON_THE_WAY_MS = 3_000;
-/** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
-const GATE_MS = 30_000;
 
 /** A workload that a node runs although it belongs to another one. */
 export interface Double {

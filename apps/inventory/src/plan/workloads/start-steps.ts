@@ -3,6 +3,7 @@ import { workloadAfter, type WorkloadEvent } from '#domain/workload/changes.js';
 import type { Serving } from '#domain/workload/own-node.js';
 import type { Placement } from '#domain/workload/placement.js';
 import {
+  GATE_MS,
   startRefusal,
   type StartQuestions,
   type StartReason,
@@ -22,7 +23,7 @@ import { ownNodeStep } from './own-node-step.js';
 import { retryAfterMs } from './recover-job.js';
 import { placesFor } from './room.js';
 import { mayFollow, startCheck } from './start-check.js';
-import { awaitsNode, left, retry, word, type StartCondition } from './start-conditions.js';
+import { atGate, awaitsNode, left, retry, word, type StartCondition } from './start-conditions.js';
 
 /** What hinders a start, or a move, for less than this is no news, ms: a report may be on its way. */
 export const ALARM_AFTER_MS = 3_000;
@@ -95,14 +96,17 @@ export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet:
     return { kind: 'corrected', seenOn: seen.node, generation, followed: seen.generation };
   const from = w.assignment?.node;
   const isMoved = does === 'elsewhere' && from !== undefined && to !== undefined;
-  if (!isMoved || startRefusal('replace', { check: startCheck(fleet, w.name, to) }) !== undefined) return undefined;
+  if (!isMoved || replaceRefusal(fleet, w, to) !== undefined) return undefined;
   return { kind: 'moved', from, to, generation };
 }
+
+const replaceRefusal = (fleet: Fleet, { name }: WorkloadRecord, to: string): StartRefusal | undefined =>
+  startRefusal('replace', { check: startCheck(fleet, name, to), startingForMs: () => 0 });
 
 function placeStep(w: WorkloadRecord, p: Placement, fleet: Fleet, ages: StartAges): StartStep {
   const check = startCheck(fleet, w.name, p.to ?? '');
   const refused = startRefusal('place', placeFacts(w, check, fleet, ages));
-  if (refused !== undefined) return seenStep(w, check, refused);
+  if (refused !== undefined) return seenStep(w, check, refused, ages);
   const { to, why } = p;
   return to === undefined
     ? { workload: w, do: 'no-room', why, held: { text: why } }
@@ -130,22 +134,29 @@ function owedStep(w: WorkloadRecord, { node }: Assignment, fleet: Fleet, ages: S
     case 'SILENT':
     case 'STARTS_ELSEWHERE': {
       const text = refused.code === 'SILENT' ? silentText(check) : refused.why;
-      return { workload: w, do: 'wait', ...refused, held: ages.of(word(w)) <= ALARM_AFTER_MS ? 'young' : { text } };
+      const held = ages.of(word(w)) <= ALARM_AFTER_MS ? 'young' : { text };
+      return { workload: w, do: 'wait', ...refused, held, ...gateLeft(w, check, refused, ages) };
     }
     default:
-      return seenStep(w, check, refused);
+      return seenStep(w, check, refused, ages);
   }
 }
 
 /** It was seen: the registry follows, or it is held where that cannot be. */
-function seenStep(w: WorkloadRecord, check: StartCheck, refused: StartRefusal): StartStep {
+function seenStep(w: WorkloadRecord, check: StartCheck, refused: StartRefusal, ages: StartAges): StartStep {
   if (check.kind === 'elsewhere' && refused.code === 'RUNS_ELSEWHERE')
     return { workload: w, do: 'correct', ...refused, seen: check };
   if (check.kind === 'elsewhere' && refused.code === 'RUNS_ON_THE_DEAD') {
     const text = `It is reported running on ${check.node}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
     return { workload: w, do: 'hold', ...refused, held: { text } };
   }
-  return { workload: w, do: 'wait', ...refused };
+  return { workload: w, do: 'wait', ...refused, ...gateLeft(w, check, refused, ages) };
+}
+
+/** How long it is waited for the gate of another node, which is only starting it; absent: for more than that. */
+function gateLeft(w: WorkloadRecord, check: StartCheck, { code }: StartRefusal, ages: StartAges): { leftMs?: number } {
+  if (code !== 'STARTS_ELSEWHERE' || check.kind !== 'elsewhere' || check.starting?.awaits !== undefined) return {};
+  return { leftMs: Math.max(0, GATE_MS - ages.of(atGate(w, check))) };
 }
 
 /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
@@ -168,6 +179,7 @@ const placeFacts = (
   ...{ workload, check },
   mayFollow: (seenOn) => mayFollow(fleet, seenOn),
   leftForMs: () => ages.of(left(workload)),
+  startingForMs: () => (check.kind === 'elsewhere' ? ages.of(atGate(workload, check)) : 0),
 });
 
 const silentText = (check: StartCheck): string =>

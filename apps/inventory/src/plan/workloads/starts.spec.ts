@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError, type JobRecord, type NodeRecord, type RunningWorkload, type WorkloadRecord } from '#contracts';
+import { GATE_MS } from '#domain/workload/start-decision.js';
 import { SETTLE_MS } from '../../conductor/settling.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
@@ -28,13 +29,17 @@ function world(workloads: Record<string, Partial<WorkloadRecord>>, nodes: Record
   const sut = plans.drive(starts);
   let seq = 0;
   /** @param runs node → what runs there; `null`: it says nothing. @default nothing runs there */
-  const round = (now: number, runs: Record<string, string[] | null> = {}, token = 9): Promise<void> => {
+  const round = (
+    now: number,
+    runs: Record<string, (string | RunningWorkload)[] | null> = {},
+    token = 9,
+  ): Promise<void> => {
     store.clock.now = now;
     seq += 1;
     for (const name of ['n-1', 'n-2', 'n-3', ...Object.keys(runs)]) {
       const names = runs[name];
       if (names === null) continue;
-      const list = (names ?? []).map((w): RunningWorkload => ({ name: w, generation: 2 }));
+      const list = (names ?? []).map((w): RunningWorkload => (typeof w === 'string' ? { name: w, generation: 2 } : w));
       store.reports.hear(aReport(name, { seq, workloads: list }), now);
     }
     return playRun(sut, { now, token });
@@ -195,20 +200,48 @@ describe('what its node reports', () => {
     expect([jobs(), store.logged.length]).toEqual([[], 2]);
   });
 
-  it('is not followed to where it is only being started before its own node says that it does not run it', async () => {
-    const { store, round, of, jobs } = world({ a: owed('n-1') });
-    let seq = 100;
-    const both = async (now: number, speaks: boolean): Promise<void> => {
-      const starting: RunningWorkload = { name: 'a', generation: 1, starting: true };
-      store.reports.hear(aReport('n-2', { seq: ++seq, workloads: [starting] }), now);
-      await round(now, { 'n-2': null, ...(!speaks && { 'n-1': null }) });
-    };
-    await both(0, false);
-    await both(ALARM_AFTER_MS + 1_000, false);
-    expect([of('a').assignment?.node, jobs()]).toEqual(['n-1', []]);
-    expect(of('a').held).toMatch(/n-1 does not say/);
-    await both(ALARM_AFTER_MS + 2_000, true);
-    expect(of('a').assignment).toEqual({ node: 'n-2', generation: 3 });
+  describe('only being started on another node', () => {
+    const starting = { 'n-2': [{ name: 'a', generation: 1, starting: true as const }] };
+
+    it('is not followed there before its own node says that it does not run it', async () => {
+      const { round, of, jobs } = world({ a: owed('n-1') });
+      for (const now of [0, ALARM_AFTER_MS + 1_000, GATE_MS * 2]) await round(now, { ...starting, 'n-1': null });
+      expect([of('a').assignment?.node, jobs()]).toEqual(['n-1', []]);
+      expect(of('a').held).toMatch(/n-1 does not say/);
+      await round(GATE_MS * 2 + 1, starting);
+      expect(of('a').assignment).toEqual({ node: 'n-2', generation: 3 });
+    });
+
+    it('is waited for until its gate has refused it, and then started where it belongs', async () => {
+      const { round, of, jobs, shown } = world({ a: owed('n-1') });
+      await round(0, starting);
+      expect(shown()).toMatchObject([{ code: 'STARTS_ELSEWHERE', leftMs: GATE_MS }]);
+      await round(ALARM_AFTER_MS + 1, starting);
+      expect(of('a').held).toMatch(/being started on n-2, whose start gate may still refuse it/);
+      await round(GATE_MS, starting);
+      expect([of('a').assignment?.node, jobs()]).toEqual(['n-1', []]);
+      await round(GATE_MS + 1);
+      expect(given(jobs())).toEqual(['a']);
+      expect(jobs()[0]?.nodes).toEqual(['n-1']);
+    });
+
+    it('is followed after a while: the unit may be tried again for ever', async () => {
+      const { round, of } = world({ a: owed('n-1') });
+      await round(0, starting);
+      await round(GATE_MS, starting);
+      expect(of('a').assignment?.node).toBe('n-1');
+      await round(GATE_MS + 1, starting);
+      expect(of('a').assignment).toEqual({ node: 'n-2', generation: 3 });
+    });
+
+    it('is placed nowhere before its gate has refused it, nor taken for one without room', async () => {
+      const { round, of, alarms } = world({ a: {} }, { 'n-1': off, 'n-2': off });
+      await round(0, starting);
+      await round(GATE_MS, starting);
+      expect([of('a').assignment, of('a').held, alarms()]).toEqual([undefined, undefined, []]);
+      await round(GATE_MS + 1);
+      expect(of('a').assignment?.node).toBe('n-3');
+    });
   });
 
   it('on a node that counts as off holds it, with an alarm', async () => {
