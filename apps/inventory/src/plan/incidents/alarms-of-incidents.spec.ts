@@ -51,6 +51,21 @@ describe('the alarms of the incidents of a fleet', () => {
     expect([orders(), codes()]).toEqual([[], []]);
   });
 
+  it('stay while their incident cannot be read, with those of the fleet', () => {
+    incident({ ...suppressed, unreadable: 'it is of a later version' });
+    for (const [code, subject] of [
+      ['not-fenceable', 'n-1'],
+      ['not-fenceable', 'n-2'],
+      ['brake', 'fleet'],
+    ] as const)
+      stands(code, subject);
+    const cleared = [['clear-alarm', { alarm: alarmKey('not-fenceable', 'n-2') }]];
+    expect(planned().map((i) => [i.do, i.about])).toEqual(cleared);
+    store.incidents.set('n-1', undefined);
+    (store.incidents.unreadable as Map<string, unknown>).set('n-1', {});
+    expect(planned().map((i) => [i.do, i.about])).toEqual(cleared);
+  });
+
   it('name the work of the node, and of no other', () => {
     store.workloads.set('web', aWorkload('web', { generation: 1, assignment: { node: 'n-1', generation: 1 } }));
     store.workloads.set('db', aWorkload('db', { generation: 1, assignment: { node: 'n-2', generation: 1 } }));

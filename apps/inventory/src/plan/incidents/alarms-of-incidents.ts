@@ -16,6 +16,7 @@ import {
   incidentAlarmCodes,
   type IncidentAlarmFacts,
 } from './incident-alarms.js';
+import { unreadIncidents } from './incident-facts.js';
 import { isStormKnown, stormViews } from './storm-facts.js';
 
 /** An order to fence that is not carried out yet; each attempt is one of its own. */
@@ -31,10 +32,13 @@ export const alarmsOfIncidents: Concern<Order> = {
   },
   plan: (fleet, ages) => {
     const { made, failed } = wantedIn(fleet, ages);
+    const unread = unreadIncidents(fleet);
     // Who could not be judged may be why all are braked, and so may a storm that cannot be read.
-    const isFleetKnown = failed.length === 0 && isStormKnown(fleet);
+    const isFleetKnown = failed.length === 0 && unread.size === 0 && isStormKnown(fleet);
     const isOver = (a: AlarmRecord): boolean =>
-      isDecided(failed)(a) && (isFleetKnown || (a.code !== 'brake' && a.code !== 'domain-down'));
+      isDecided(failed)(a) &&
+      !unread.has(a.subject) &&
+      (isFleetKnown || (a.code !== 'brake' && a.code !== 'domain-down'));
     return [...failed, ...alarmIntents(fleet, incidentAlarmCodes, made, isOver)];
   },
 };

@@ -35,6 +35,15 @@ export const silentMembers = perFleet((fleet): Decided<NodeRecord> =>
   ),
 );
 
+/** Nodes whose incident is there and cannot be read: what stands for it is neither so nor over. */
+export const unreadIncidents = perFleet(
+  ({ incidents }: Fleet): ReadonlySet<string> =>
+    new Set([
+      ...incidents.unreadable,
+      ...incidents.list.filter((e) => e.value.unreadable !== undefined).map((e) => e.key),
+    ]),
+);
+
 /** Decides on each incident by itself. */
 export const eachIncident = <T>(
   { incidents }: Pick<Fleet, 'incidents'>,

@@ -119,6 +119,24 @@ describe('the alarm of a node that was powered on', () => {
     expect(codes({ ...recovered, unreadable: 'it is of a later version' }, silent)).toEqual([]);
   });
 
+  it('is not over while its incident cannot be read', () => {
+    const store = new MemoryStore();
+    const was = {
+      code: 'boot-timeout',
+      subject: 'n-1',
+      severity: 'warning',
+      message: 'm',
+      since: 1,
+      count: 1,
+    } as const;
+    store.alarms.set(alarmKey('boot-timeout', 'n-1'), was);
+    store.incidents.set('n-1', { ...recovered, unreadable: 'it is of a later version' });
+    const does = () => missedBoots.plan(fleetOf(store), { of: () => ageMs(0) }).map((i) => i.do);
+    expect(does()).toEqual([]);
+    store.incidents.set('n-1', anIncident('n-1'));
+    expect(does()).toEqual(['clear-alarm']);
+  });
+
   it('of an odd record is neither raised nor cleared, and keeps up no other', () => {
     const store = new MemoryStore();
     for (const name of ['n-1', 'n-2']) {

@@ -6,6 +6,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
 import { aboutNode, eachRecord, isDecided, type Decided } from '../each-record.js';
+import { unreadIncidents } from './incident-facts.js';
 import { leftOff } from './incident-alarms.js';
 
 /**
@@ -23,7 +24,8 @@ export const missedBoots: Concern<string> = {
     const isOverdue = ({ boot, node }: MissedBoot): boolean =>
       isTold(fleet, node) || ages.of(boot) >= fleet.settings.leaveGrace;
     const wanted = made.filter((m) => !m.isLeftOff && isOverdue(m)).map(({ node }) => alarmOf(node));
-    return [...failed, ...alarmIntents(fleet, ['boot-timeout'], wanted, isDecided(failed))];
+    const isOver = (a: AlarmRecord): boolean => isDecided(failed)(a) && !unreadIncidents(fleet).has(a.subject);
+    return [...failed, ...alarmIntents(fleet, ['boot-timeout'], wanted, isOver)];
   },
 };
 
