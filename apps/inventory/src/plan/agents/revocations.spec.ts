@@ -141,6 +141,16 @@ describe('users that no record names any more', () => {
     expect(w.refused).toEqual([]);
   });
 
+  it('are not those of a record that nobody can read, which holds up no other', async () => {
+    const w = world();
+    w.node({}, 'n-2');
+    w.user('k-3', { node: 'n-9' });
+    w.store.nodes.set('n-1', undefined);
+    (w.store.nodes.unreadable as Map<string, unknown>).set('n-1', {});
+    expect(await w.look(revocations)).toEqual([]);
+    expect(w.refused).toEqual([['k-3']]);
+  });
+
   it('are not those that were issued a moment ago, and that no view shows', async () => {
     const w = world();
     w.user('k-3');

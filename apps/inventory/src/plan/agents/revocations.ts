@@ -67,8 +67,9 @@ const refusalOf = (doomed: readonly AgentUser[]): RefuseUsers => ({
   decide: ({ fleet }) => (isKnown(fleet) ? doomed.filter((user) => isWorthlessIn(fleet, user)) : []),
 });
 
+/** A record that nobody can read may name it. */
 const isWorthlessIn = ({ nodes }: Fleet, { key, node }: Pick<AgentUser, 'key' | 'node'>): boolean =>
-  isWorthless(key, nodes.get(node)?.value);
+  !nodes.unreadable.has(node) && isWorthless(key, nodes.get(node)?.value);
 
 const nodesOf = (users: readonly AgentUser[]): string[] => [...new Set(users.map((u) => u.node))];
 
