@@ -44,10 +44,11 @@ export interface Concern<C extends string = never> {
    */
   conditions?(fleet: Fleet, ages: Ages<C>): DecidedConditions<C>;
   /**
-   * What the ages are of that the snapshot itself keeps for all concerns, and that outlive a process: noted before it is
-   * planned, by who acts. Undefined: as of now not all of it is known, and every age goes on. @default nothing
+   * Permits, incidents, storms and silences as of now: the snapshot keeps their ages for all concerns, and they outlive a
+   * process. Noted before it is planned, by who acts. Undefined: not all of it is known, and every age goes on.
+   * @default not noted
    */
-  sees?(fleet: Fleet): StormsSeen | undefined;
+  seesStorms?(fleet: Fleet): StormsSeen | undefined;
   /**
    * By which its ages go. `sighted`: the one that goes only while a detector is heard that sees the fleet, for what nobody
    * could have seen meanwhile. @default this process's own monotonic clock

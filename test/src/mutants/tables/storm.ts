@@ -375,7 +375,7 @@ export const storm: readonly Mutant[] = [
     file: 'apps/inventory/src/execute/plan-executor.ts',
     symbol: 'PlanExecutor.act',
     operation: {
-      drop: 'if (concern.sees !== undefined) this.fleets.storms.look(run.token, run.now, concern.sees(fleet));',
+      drop: 'if (concern.seesStorms !== undefined) this.fleets.storms.look(run.token, run.now, concern.seesStorms(fleet));',
     },
     specs: kept,
   },

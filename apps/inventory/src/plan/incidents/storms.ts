@@ -8,7 +8,7 @@ import { checkpointIn, isCalm, isStormKnown, permitsFacts, stormSight, stormsSee
 
 /** Trips storms whether or not an incident asks for a permit, ends those that are over, and writes down how old all is. */
 export const storms: Concern = {
-  sees: stormsSeen,
+  seesStorms: stormsSeen,
   plan: (fleet) => [...stormSight(fleet).failed, ...due(fleet)],
 };
 
