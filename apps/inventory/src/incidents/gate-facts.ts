@@ -4,6 +4,7 @@ import {
   RESERVATIONS_KEY,
   isOpenIncident,
   isEndedJob,
+  type ClusterSettings,
   type IncidentRecord,
   type NodeRecord,
   type StormView,
@@ -11,8 +12,6 @@ import {
 } from '#contracts';
 import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { ServiceContext } from '#service';
-import { DetectorView } from '../verdicts/detector-view.js';
-import { ReportsView } from '../reports/reports-view.js';
 import { placeBook, placeText, type PlaceBook } from '../power/power-place.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
@@ -25,7 +24,6 @@ import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import type { PermitsFacts } from '#domain/incident/permits.js';
-import type { StormFacts } from '#domain/incident/storm-counts.js';
 import {
   brakeFigures,
   hasStorms,
@@ -54,7 +52,10 @@ interface Places {
 /** What names stand for may have changed after this, ms, though no node has. */
 const PLACES_MS = 5_000;
 
-/** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
+/**
+ * Gathers what the gates look at: what has to be read live first, and then one snapshot, by this process's own clock. What
+ * is not known is left out.
+ */
 @Injectable()
 export class GateFactsService implements OnModuleInit {
   private readonly hungSince: AgeBook;
@@ -63,8 +64,6 @@ export class GateFactsService implements OnModuleInit {
   constructor(
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
-    private readonly detector: DetectorView,
-    private readonly reports: ReportsView,
     private readonly power: PowerEvidence,
     private readonly names: KnownNames,
     private readonly fleets: FleetSource,
@@ -89,11 +88,14 @@ export class GateFactsService implements OnModuleInit {
     verdict: Verdict | undefined,
     o: { cause: 'auto' | 'manual'; degraded?: boolean; incident?: IncidentRecord | undefined },
   ): Promise<GateFacts> {
-    const beacon = this.detector.beacon;
     const [stored, reservedBy] = await Promise.all([
       this.store.incidents.bucket.get(node.name),
       this.reservedBy(node.name),
     ]);
+    // Nothing is awaited from here on: all that the views show is of one moment, and no older than what was read.
+    const now = this.seen();
+    const { beacon, fresh, sighted } = now.detector;
+    const settings = now.knowsSettings ? now.settings : undefined;
     const open = stored?.value;
     return {
       cause: o.cause,
@@ -101,18 +103,13 @@ export class GateFactsService implements OnModuleInit {
       node,
       incident: o.incident,
       open: open !== undefined && isOpenIncident(open) ? open : undefined,
-      detector: beacon && {
-        fresh: this.detector.fresh,
-        sighted: this.detector.sighted,
-        members: beacon.members,
-        reporters: beacon.sightedReporters,
-      },
+      detector: beacon && { fresh, sighted, members: beacon.members, reporters: beacon.sightedReporters },
       verdict,
-      settings: this.store.settings.view.live ? this.store.clusterSettings : undefined,
+      settings,
       reservedBy,
-      ownReportAgeMs: this.reports.ageMs(node.name),
-      ...withCarried({ hungForMs: this.hungFor(node, verdict), power: this.power.of(node.name) }, o.incident),
-      storm: this.storm(),
+      ownReportAgeMs: now.heard(node.name)?.ago,
+      ...withCarried({ hungForMs: this.hungFor(node, verdict, settings), power: this.power.of(node.name) }, o.incident),
+      storm: stormFacts(now, now.storms),
       broker: brokerHosts(
         {
           advertised: this.context.bus.serverInfo?.connectUrls ?? [],
@@ -120,19 +117,13 @@ export class GateFactsService implements OnModuleInit {
           addressesOf: (name) => this.names.of(name),
         },
         node,
-        this.silent(),
+        silentIn(now),
         this.placesNow().hosts,
       ),
-      otherFencers: this.fencersOutside(node),
+      otherFencers: now.workers && fencersOutside(now.workers, node),
       sharedPlace: this.sharedPlace(node),
-      wallNow: this.context.clock.wallMs(),
+      wallNow: now.wallMs,
     };
-  }
-
-  /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
-  storm(): StormFacts | undefined {
-    const now = this.seen();
-    return stormFacts(now, now.storms);
   }
 
   /** As {@link permitsFacts}, as of now. */
@@ -181,8 +172,11 @@ export class GateFactsService implements OnModuleInit {
     return now;
   }
 
-  private hungFor(node: NodeRecord, verdict: Verdict | undefined): number | undefined {
-    const settings = this.store.settings.view.live ? this.store.clusterSettings : undefined;
+  private hungFor(
+    node: NodeRecord,
+    verdict: Verdict | undefined,
+    settings: ClusterSettings | undefined,
+  ): number | undefined {
     if (verdict !== undefined && lifeSign({ node, verdict, settings }).kind === 'hung')
       return this.hungSince.see(node.name);
     this.hungSince.forget(node.name);

@@ -72,7 +72,7 @@ export class FencingWorld {
       ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
     });
     this.facts = new GateFactsService(
-      ...([this.context, store.asStore, store.detector, store.reports, this.evidence, names, this.fleets] as const),
+      ...([this.context, store.asStore, this.evidence, names, this.fleets] as const),
     );
     this.permits = new PermitService(store.asStore, this.facts);
     this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
