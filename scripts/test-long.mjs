@@ -87,9 +87,16 @@ async function detection(seed) {
 /** Random histories, and the named ones with crashes. */
 async function played(name, histories, every, seed) {
   const random = await simulation(name, '--histories', String(histories), '--seed', seed);
-  const sweeps = await simulation(name, '--sweep', 'all', '--every', String(every));
+  // Each run plays other crash points than the one before.
+  const from = String(Number(seed) % every);
+  const sweeps = await simulation(name, '--sweep', 'all', '--every', String(every), '--from', from);
   const passed = [random, sweeps].filter((s) => s.good).length;
-  return { passed, failed: 2 - passed, skipped: 0, result: { random: random.said, sweeps: sweeps.said } };
+  return {
+    passed,
+    failed: 2 - passed,
+    skipped: 0,
+    result: { random: random.said, sweeps: { every, from: Number(from), ...sweeps.said } },
+  };
 }
 
 /** Its last line, and whether it broke no rule. */

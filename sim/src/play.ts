@@ -80,7 +80,7 @@ export type PlayIndices = (indices: readonly number[]) => AsyncIterable<PlayResu
 export interface SeriesOptions {
   /** @default in this process, one after the other */
   play?: PlayIndices;
-  /** Of random histories: the index of the first. @default 0 */
+  /** Index of the first history, or crash point. @default 0 */
   from?: number;
   /** Of crash points of a sweep: each so manieth. @default 1 */
   every?: number;
@@ -161,8 +161,9 @@ export class Player<History extends { name: string; seed: number }, N extends Na
   /** A named history as it is, then with a crash at each of its points in turn. */
   async sweep(named: N, o: SeriesOptions = {}): Promise<PlaySummary> {
     const plain = await this.oneNamed(named);
-    const every = o.every ?? 1;
-    const indices = Array.from({ length: Math.ceil(plain.crashPoints / every) }, (_, i) => i * every);
+    const { every = 1, from = 0 } = o;
+    const length = Math.max(0, Math.ceil((plain.crashPoints - from) / every));
+    const indices = Array.from({ length }, (_, i) => from + i * every);
     const tally = new Tally();
     tally.add(-1, plain);
     await this.series(tally, indices, o, (index) => this.oneCrashed(named, index));

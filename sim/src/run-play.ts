@@ -24,7 +24,7 @@ export async function runPlay<H extends Seeded, N extends Named<H>>(
   if (values.nodes !== undefined) throw usageError();
   if (values.every !== undefined && values.sweep === undefined) throw usageError();
   if (values.workers !== undefined && values.replay !== undefined) throw usageError();
-  if (values.from !== undefined && (values.sweep !== undefined || values.replay !== undefined)) throw usageError();
+  if (values.from !== undefined && values.replay !== undefined) throw usageError();
   refuseBesideReplay(values);
   if (values.replay !== undefined) return replay(player, values);
   const summary = await (values.sweep === undefined ? random(name, player, values) : sweepAll(name, player, values));
@@ -81,6 +81,7 @@ async function sweepAll<H extends Seeded, N extends Named<H>>(
     const one = await player.sweep(named, {
       ...elsewhere({ player: name, seed: history.seed, sweep: swept }, values),
       every,
+      from: whole(values.from, 0),
       progress: (done, of, found) => {
         if (done % 100 === 0) process.stderr.write(`  ${swept}: ${done} of ${of}, ${found} violations\n`);
       },

@@ -2,12 +2,13 @@ import { execaSync } from 'execa';
 import { MusterError } from '#contracts';
 
 export const USAGE = `usage: npm run sim -- detect [--histories N] [--seed S] [--nodes N|LEAST-MOST] [--replay I] [--json]
-       npm run sim -- hands [--histories N] [--seed S] [--from I] [--replay I] [--sweep NAME|all] [--every N] [--workers N] [--json]
+       npm run sim -- hands [--histories N] [--seed S] [--from I] [--replay I] [--sweep NAME|all [--every N]] [--workers N] [--json]
        npm run sim -- fleet, with the options of hands
   npm run sim -- detect --histories 10000 --seed 1 --json   the last line is {histories, seed, commit, violations, coverage}
   npm run sim -- detect --seed 1 --replay INDEX             the story of one history
   npm run sim -- hands --histories 2000 --seed 1 --json     the last line is {histories, seed, medianVirtualMs, violations, probes, hash}
   npm run sim -- hands --sweep death-off                    a named history, with a crash at each call of a port in turn
+  npm run sim -- hands --sweep all --every 100 --from 7     at the 7th of these, the 107th, … of each named history
   npm run sim -- hands --sweep death-off --replay POINT     the story of one of them; without a crash: --replay none
   npm run sim -- fleet --histories 200 --from 200 --json    as hands, of the whole plane, from history 200 on
   Histories are played by as many processes as there are cores; the hash does not depend on how many.`;

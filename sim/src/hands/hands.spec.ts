@@ -13,6 +13,17 @@ describe.each(Object.entries(namedHistories))('the history %s', (_name, named) =
   });
 });
 
+it('a sweep begins at the crash point that is asked for', async () => {
+  const played: number[] = [];
+  const named = namedHistories['death-off'] as NamedHistory;
+  const play = async function* (indices: readonly number[]) {
+    played.push(...indices);
+    for (const _ of indices) yield hands.oneNamed(named);
+  };
+  await hands.sweep(named, { play, every: 100_000, from: 3 });
+  expect(played).toEqual([3]);
+});
+
 it('fencers that cannot act do not hand the lease to and fro', async () => {
   const { violations, probes } = await hands.oneNamed(namedHistories['nobody-can-fork'] as NamedHistory);
   expect(violations).toEqual([]);
