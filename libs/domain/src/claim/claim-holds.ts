@@ -36,6 +36,10 @@ export function confirmClaim(r: Reservations, id: string): { next: Reservations;
 /** Whoever took it has answered, or is gone, by then, ms: no caller waits for so long. */
 export const PENDING_MS = 30_000;
 
-/** At its time of day; one that was never confirmed, when nobody can be about to confirm it. */
-export const hasExpired = (c: ClaimRecord, now: number): boolean =>
-  (c.expiresAt !== undefined && c.expiresAt <= now) || (c.pending === true && now - c.at >= PENDING_MS);
+/** At the time of day that came of its `ttl`, which the caller was told. */
+export const hasExpired = (c: Pick<ClaimRecord, 'expiresAt'>, wallMs: number): boolean =>
+  c.expiresAt !== undefined && c.expiresAt <= wallMs;
+
+/** It was never confirmed, and nobody can be about to. `pendingMs`: for which it has been so, on the asker's own clock. */
+export const isGivenUp = (c: Pick<ClaimRecord, 'pending'>, pendingMs: number): boolean =>
+  c.pending === true && pendingMs >= PENDING_MS;

@@ -402,4 +402,16 @@ export const admit: readonly Mutant[] = [
     operation: { replace: 'strays.length > 0', with: 'strays.length < 0' },
     specs: ['apps/inventory/src/operations/admission.spec.ts'],
   },
+  ...(
+    [
+      ['was confirmed is taken back', 'c.pending === true'],
+      ['somebody is about to confirm is taken back', 'pendingMs >= PENDING_MS'],
+    ] as const
+  ).map(([which, operand]): Mutant => ({
+    name: `a claim that ${which}`,
+    file: 'libs/domain/src/claim/claim-holds.ts',
+    symbol: 'isGivenUp',
+    operation: { operand },
+    specs: ['apps/inventory/src/plan/jobs/claim-expiry.spec.ts'],
+  })),
 ];
