@@ -42,48 +42,45 @@ import { verdictRetention } from './plan/store/verdict-retention.js';
 /** A concern, and what drives it: its plan, or a provider. */
 export type TaskRow = TaskPlan & ({ readonly plan: Concern<string> } | { readonly by: Type<Reconciler> });
 
-const often = { watches: EVERYTHING, periodMs: PERIOD_MS };
-const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity']): TaskRow => ({
-  ...often,
-  name,
-  by,
-  severity,
+/** What a death, a return or an order waits for: a second each would add up. */
+const atOnce = { watches: EVERYTHING, periodMs: PERIOD_MS };
+/** What nobody waits for: no change wakes it. */
+const inTime = { watches: [], periodMs: PERIOD_MS };
+
+type When = Pick<TaskPlan, 'watches' | 'periodMs'>;
+type Severity = TaskPlan['severity'];
+const row = (name: string, by: Type<Reconciler>, severity: Severity, when: When = atOnce): TaskRow => ({
+  ...{ ...when, name, by, severity },
 });
-const planned = (name: string, plan: Concern<string>, severity: TaskPlan['severity']): TaskRow => ({
-  ...often,
-  name,
-  plan,
-  severity,
+const planned = (name: string, plan: Concern<string>, severity: Severity, when: When = atOnce): TaskRow => ({
+  ...{ ...when, name, plan, severity },
 });
 
-/**
- * Everything that the conductor drives, in the order in which one change wakes it. Each is woken by every change of
- * everything: that is known to be enough, and which changes one can do without is to be shown one by one.
- */
+/** Everything that the conductor drives, in the order in which one change wakes it. */
 export const tasks: readonly TaskRow[] = [
   planned('token-guard', tokenGuard, 'critical'),
-  planned('verdict-retention', verdictRetention, 'warning'),
-  planned('duplicate-alarms', duplicateAlarms, 'warning'),
+  planned('verdict-retention', verdictRetention, 'warning', inTime),
+  planned('duplicate-alarms', duplicateAlarms, 'warning', inTime),
   planned('datagram-keys', keyExchange, 'warning'),
-  planned('orphan-holds', orphanHoldsEnd, 'warning'),
+  planned('orphan-holds', orphanHoldsEnd, 'warning', inTime),
   planned('detection-alarms', alarmsOfDetection, 'warning'),
   planned('dead-work', deadWork, 'warning'),
   planned('incident-alarms', alarmsOfIncidents, 'warning'),
-  planned('missed-boots', missedBoots, 'warning'),
+  planned('missed-boots', missedBoots, 'warning', inTime),
   row('incident-events', IncidentEvents, 'warning'),
   planned('job-settlement', jobSettlement, 'critical'),
-  planned('job-retention', jobRetention, 'warning'),
-  planned('check-alarms', checkAlarms, 'warning'),
+  planned('job-retention', jobRetention, 'warning', inTime),
+  planned('check-alarms', checkAlarms, 'warning', inTime),
   row('records', RecordsService, 'warning'),
-  planned('drivers', drivers, 'warning'),
-  planned('power-identity', periodicReads, 'warning'),
+  planned('drivers', drivers, 'warning', inTime),
+  planned('power-identity', periodicReads, 'warning', inTime),
   planned('identity-alarms', alarmsOfIdentity, 'warning'),
-  planned('cordon-end', cordonEnd, 'warning'),
-  planned('claim-expiry', claimExpiry, 'warning'),
+  planned('cordon-end', cordonEnd, 'warning', inTime),
+  planned('claim-expiry', claimExpiry, 'warning', inTime),
   planned('verdict-catch-up', verdictCatchUp, 'critical'),
   planned('revocations', revocations, 'warning'),
-  planned('revocation-repair', revocationRepair, 'warning'),
-  planned('connected-users', connectedUsers, 'warning'),
+  planned('revocation-repair', revocationRepair, 'warning', inTime),
+  planned('connected-users', connectedUsers, 'warning', inTime),
   planned('edit-forward', editForward, 'warning'),
   planned('roll-forward', rollForward, 'critical'),
   planned('returns', returns, 'critical'),
@@ -96,9 +93,9 @@ export const tasks: readonly TaskRow[] = [
   planned('incidents', incidents, 'critical'),
   planned('power-orders', powerOrders, 'warning'),
   planned('checks-called-off', checksCalledOff, 'warning'),
-  planned('periodic-checks', periodicChecks, 'warning'),
+  planned('periodic-checks', periodicChecks, 'warning', inTime),
   planned('recovery', recovery, 'critical'),
-  planned('task-alarms', alarmsOfTasks, 'warning'),
+  planned('task-alarms', alarmsOfTasks, 'warning', inTime),
 ];
 
 /** The list, each with what drives it. */

@@ -17,7 +17,7 @@ export const Sources = [
 ] as const;
 export type Source = (typeof Sources)[number];
 
-/** A task that misses no change, because nobody has shown yet which changes it can do without. */
+/** A task that misses no change. */
 export const EVERYTHING: readonly Source[] = Sources;
 
 /** What a part of a run is about, as it stands in a log line: `{ node: 'host-1' }`. */
