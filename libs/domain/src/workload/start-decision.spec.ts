@@ -36,35 +36,6 @@ describe('the start gate', () => {
     expect(answer).toMatchObject({ allowed: true, generation: 4 });
   });
 
-  const refusals: [string, Partial<RegistryFacts>][] = [
-    ['an unknown workload', { workload: undefined }],
-    ['an unknown node', { record: undefined }],
-    ['another node than the assigned one', { node: 'n-2', record: aNode('n-2'), boot: 'boot-n-2' }],
-    ['a workload that was taken from its node', { workload: aWorkload('db', { generation: 5 }) }],
-    ['a workload that shall not run', { workload: { ...here, desired: 'stopped' } }],
-    ['a held workload', { workload: { ...here, held: 'x' } }],
-    [
-      'a start that is owed before the other nodes were looked at',
-      { workload: { ...here, start: { cause: 'incident:i', attempt: 0 } } },
-    ],
-    ['a node that counts as off', { record: aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }) }],
-    ['a node in maintenance', { record: aNode('n-1', { maintenance: { at: 1, reason: 'fenced' } }) }],
-    ['a returned node before its check', { record: aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 } }) }],
-    [
-      'a node that was shut out',
-      { record: aNode('n-1', { enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } }) },
-    ],
-    ['a boot that nobody has accepted yet', { boot: 'boot-2' }],
-    ['a boot that is not known', { boot: undefined }],
-    [
-      'a node of which no boot was accepted',
-      { record: { ...aNode('n-1'), bootId: undefined } as unknown as NodeRecord },
-    ],
-  ];
-  it.each(refusals)('refuses %s', (_what, facts) => {
-    expect(ask(facts)).toBe(false);
-  });
-
   it('refuses everything on a node from the order to power it off until its incident is closed', () => {
     for (const phase of IncidentPhases) {
       const undecided = phase === 'open' || phase === 'investigating' || phase === 'suppressed';
@@ -76,6 +47,12 @@ describe('the start gate', () => {
   it('opens for a start that a job carries out, and for what an operator says runs here', () => {
     expect(ask({ workload: { ...here, start: { cause: 'incident:i', attempt: 0, job: 'j' } } })).toBe(true);
     expect(ask({ workload: { ...here, start: { cause: 'put', attempt: 0 } } })).toBe(true);
+  });
+});
+
+describe('the table of reasons', () => {
+  it('is asked by somebody for each of them', () => {
+    expect(new Set(Object.values(startQuestions).flat())).toEqual(new Set(Object.keys(startReasons)));
   });
 });
 
@@ -105,8 +82,60 @@ describe('what stands against a start', () => {
   const put = (o: Partial<StartQuestions['put']> = {}): StartReason | undefined =>
     startRefusal('put', { node: 'n-1', record: aNode('n-1'), incident: undefined, holder: undefined, ...o })?.code;
 
-  it('is named by every reason of the table, each asked by somebody', () => {
-    expect(new Set(Object.values(startQuestions).flat())).toEqual(new Set(Object.keys(startReasons)));
+  const refusals: [string, StartReason, Partial<RegistryFacts>][] = [
+    ['an unknown workload', 'WORKLOAD_UNKNOWN', { workload: undefined }],
+    ['a workload that shall not run', 'NOT_WANTED', { workload: { ...here, desired: 'stopped' } }],
+    ['a workload that was taken from its node', 'UNASSIGNED', { workload: aWorkload('db', { generation: 5 }) }],
+    [
+      'another node than the assigned one',
+      'ASSIGNED_ELSEWHERE',
+      { node: 'n-2', record: aNode('n-2'), boot: 'boot-n-2' },
+    ],
+    [
+      'a workload that is being stopped there',
+      'STOPPING',
+      { workload: { ...here, stop: { cause: 'drain', attempt: 0 } } },
+    ],
+    ['a held workload', 'HELD', { workload: { ...here, held: 'x' } }],
+    [
+      'a start that is owed before the other nodes were looked at',
+      'NOT_DUE',
+      { workload: { ...here, start: { cause: 'incident:i', attempt: 0 } } },
+    ],
+    ['an unknown node', 'NODE_UNKNOWN', { record: undefined }],
+    [
+      'a node that was shut out',
+      'REVOKED',
+      { record: aNode('n-1', { enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } }) },
+    ],
+    ['a node that is being powered off', 'INCIDENT', { incident: anIncident('n-1', { phase: 'fencing' }) }],
+    [
+      'a node that counts as off',
+      'CONFIRMED_OFF',
+      { record: aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }) },
+    ],
+    ['a node in maintenance', 'MAINTENANCE', { record: aNode('n-1', { maintenance: { at: 1, reason: 'fenced' } }) }],
+    [
+      'a returned node before its check',
+      'RETURNED',
+      { record: aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 } }) },
+    ],
+    ['a boot that is not known', 'BOOT_UNKNOWN', { boot: undefined }],
+    ['a boot that nobody has accepted yet', 'REBOOTED', { boot: 'boot-2' }],
+    [
+      'a node of which no boot was accepted',
+      'REBOOTED',
+      { record: { ...aNode('n-1'), bootId: undefined } as unknown as NodeRecord },
+    ],
+  ];
+  it.each(refusals)('at the start gate: %s', (_what, code, facts) => {
+    expect(askStartGate({ ...registry, ...facts })).toMatchObject({ allowed: false, code });
+  });
+
+  it.each(refusals)('to a provisioner as well: %s', (_what, code, facts) => {
+    // What was ordered is what is assigned: whether the order is still the current one is asked after all these.
+    const generation = { ...registry, ...facts }.workload?.assignment?.generation ?? 4;
+    expect(permission({ ...facts, generation })).toBe(code);
   });
 
   it.each<[StartReason | undefined, Partial<StartQuestions['permission']>]>([
@@ -152,7 +181,7 @@ describe('what stands against a start', () => {
     expect(put(facts)).toBe(code);
   });
 
-  it('elsewhere is that it is seen at all, or that somebody did not say', () => {
+  it('where its own node is replaced is that it is seen at all, or that somebody did not say', () => {
     const replace = (check: StartQuestions['replace']['check']): StartReason | undefined =>
       startRefusal('replace', { check, startingForMs: () => 0 })?.code;
     expect(replace({ kind: 'clear' })).toBeUndefined();
@@ -160,5 +189,38 @@ describe('what stands against a start', () => {
     expect(replace(seen)).toBe('RUNS_ELSEWHERE');
     expect(replace(starting)).toBe('STARTS_ELSEWHERE');
     expect(replace({ kind: 'unknown', nodes: ['n-2'] })).toBe('SILENT');
+  });
+
+  it('before it is placed is that a node still names it', () => {
+    const place = (o: Partial<StartQuestions['place']> = {}): StartReason | undefined =>
+      startRefusal('place', { workload: here, ...clear, leftForMs: () => 0, ...o })?.code;
+    expect(place()).toBeUndefined();
+    expect(place({ check: { kind: 'unknown', nodes: ['n-2'] } })).toBeUndefined();
+    expect(place({ check: seen, workload: { ...here, move } })).toBe('JUST_LEFT');
+    expect(place({ check: seen, mayFollow: () => false })).toBe('RUNS_ON_THE_DEAD');
+    expect(place({ check: starting })).toBe('STARTS_ELSEWHERE');
+    expect(place({ check: seen })).toBe('RUNS_ELSEWHERE');
+  });
+
+  it('of the whole round is that a node that counts as off has had it, and speaks', () => {
+    expect(startRefusal('round', { barred: undefined })).toBeUndefined();
+    expect(startRefusal('round', { barred: 'n-3' })?.code).toBe('BARRED');
+  });
+
+  it("once an operator's word is written is that its node is gone or held", () => {
+    const again = (o: Partial<StartQuestions['put-again']> = {}): StartReason | undefined =>
+      startRefusal('put-again', { node: 'n-1', record: aNode('n-1'), holder: undefined, ...o })?.code;
+    expect(again()).toBeUndefined();
+    expect(again({ record: undefined })).toBe('NODE_UNKNOWN');
+    expect(again({ holder: 'job-1' })).toBe('RESERVED');
+  });
+
+  it('where a node is emptied is that it, or anybody else, does not say what it runs', () => {
+    const leave = (o: Partial<StartQuestions['move']> = {}): StartReason | undefined =>
+      startRefusal('move', { isInIncident: false, isSilent: false, unanswered: [], ...o })?.code;
+    expect(leave()).toBeUndefined();
+    expect(leave({ isInIncident: true, isSilent: true })).toBe('LEAVES_BY_INCIDENT');
+    expect(leave({ isSilent: true })).toBe('SOURCE_SILENT');
+    expect(leave({ unanswered: ['n-2'] })).toBe('OTHERS_SILENT');
   });
 });

@@ -19,6 +19,7 @@ import { returns } from './return.js';
 import { revocations } from './revocations.js';
 import { secrets } from './secrets.js';
 import { services } from './services.js';
+import { startReasons } from './start-reasons.js';
 import { store } from './store.js';
 import { storm } from './storm.js';
 import { strangers } from './strangers.js';
@@ -30,7 +31,7 @@ const tables: Record<string, readonly Mutant[]> = {
   fence: [...fence, ...life],
   keys: [...keys, ...revocations, ...strangers, ...differences, ...callers],
   lease,
-  recover: [...recover, ...recovery],
+  recover: [...recover, ...startReasons, ...recovery],
   return: returns,
   secrets,
   services,
@@ -45,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 188,
   keys: 95,
   lease: 44,
-  recover: 141,
+  recover: 176,
   return: 101,
   secrets: 49,
   services: 20,
