@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { isConfigured, isInFailureDomain, isMember, isOnAgain, shouldReport } from './membership.js';
-import { isFencedAutomatically, isFencedByVerdict } from './to-be-fenced.js';
 
-const questions = { isMember, isInFailureDomain, shouldReport, isConfigured, isFencedAutomatically, isFencedByVerdict };
+const questions = { isMember, isInFailureDomain, shouldReport, isConfigured };
 const cordon = { reason: 'disk', by: 'eve', at: 1 };
 const confirmedOff = { at: 1, incident: 'i' };
 
@@ -12,23 +11,11 @@ describe('a node', () => {
   it.each<[string, Partial<NodeRecord>, (keyof typeof questions)[]]>([
     ['that serves', {}, Object.keys(questions) as (keyof typeof questions)[]],
     ['without an agent', { enrolled: false }, ['isConfigured']],
-    ['that is cordoned', { cordon }, ['shouldReport', 'isConfigured', 'isFencedAutomatically']],
-    [
-      'that is proven off',
-      { confirmedOff },
-      ['isInFailureDomain', 'isConfigured', 'isFencedAutomatically', 'isFencedByVerdict'],
-    ],
-    ['that is cordoned and proven off', { cordon, confirmedOff }, ['isConfigured', 'isFencedAutomatically']],
-    [
-      'in maintenance',
-      { status: 'Maintenance' },
-      ['isMember', 'isInFailureDomain', 'shouldReport', 'isConfigured', 'isFencedAutomatically'],
-    ],
-    [
-      'that serves nothing',
-      { status: 'Unallocated' },
-      ['isMember', 'isInFailureDomain', 'shouldReport', 'isFencedAutomatically'],
-    ],
+    ['that is cordoned', { cordon }, ['shouldReport', 'isConfigured']],
+    ['that is proven off', { confirmedOff }, ['isInFailureDomain', 'isConfigured']],
+    ['that is cordoned and proven off', { cordon, confirmedOff }, ['isConfigured']],
+    ['in maintenance', { status: 'Maintenance' }, ['isMember', 'isInFailureDomain', 'shouldReport', 'isConfigured']],
+    ['that serves nothing', { status: 'Unallocated' }, ['isMember', 'isInFailureDomain', 'shouldReport']],
     [
       'that is fenced by hand',
       { fencing: 'manual' },

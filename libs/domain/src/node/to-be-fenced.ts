@@ -15,6 +15,11 @@ import {
  *  {@link isFencedByVerdict}      yes       yes             yes     Allocated      no
  *  {@link whyNotFenced}           no        cause auto      yes     Allocated, or  yes
  *                                                                a job waits for moves
+ *
+ * None of them asks for the system's own `maintenance`, or for a return that waits for its check. These keep new work away
+ * from a node; what is assigned to it, or was left running there, has to be recovered when it dies all the same. One that
+ * would pass over such a node leaves that work dead until an operator sees it. A node that dies, boots and dies again is
+ * stopped by gate FLAPPING.
  */
 
 /**

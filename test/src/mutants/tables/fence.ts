@@ -1183,6 +1183,23 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],
   },
   {
+    name: 'a node that dies before its check after a fencing is left dead with its work',
+    file: 'libs/domain/src/node/to-be-fenced.ts',
+    symbol: 'whyNotFenced',
+    operation: {
+      replace: "n.status !== 'Allocated'",
+      with: "(n.status !== 'Allocated' || n.maintenance !== undefined)",
+    },
+    specs: ['libs/domain/src/node/to-be-fenced.spec.ts'],
+  },
+  {
+    name: 'devices of a node that waits for its check are not tested before the mode is set to enforce',
+    file: 'libs/domain/src/node/to-be-fenced.ts',
+    symbol: 'isFencedByVerdict',
+    operation: { replace: 'n.cordon === undefined', with: "n.cordon === undefined && !('maintenance' in n)" },
+    specs: ['libs/domain/src/node/to-be-fenced.spec.ts'],
+  },
+  {
     name: 'an order to the power lapses in the place of another',
     file: 'apps/inventory/src/plan/power/power-orders.ts',
     symbol: 'end',
