@@ -84,7 +84,7 @@ export const orders = {
     incident-report`,
   'libs/domain': `
     claim node
-    incident verdict
+    verdict incident
     restore return workload
     power
     removal`,

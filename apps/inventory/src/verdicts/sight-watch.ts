@@ -1,4 +1,5 @@
 import { BEACON_FRESH_MS, STORM_NEWS_MS, type Beacon } from '#contracts';
+import { isNewer } from '#domain/verdict/order.js';
 
 /** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
 export const SETTLES_MS = 500;
@@ -51,10 +52,8 @@ export class SightWatch {
   /** Later than the last that is known. */
   private endToldBy({ epoch, blindnessEnded }: Pick<Beacon, 'epoch' | 'blindnessEnded'>): HeardEnd | undefined {
     if (blindnessEnded === undefined) return undefined;
-    const { end } = this;
     const { seq, silent } = blindnessEnded;
-    const isLater = end === undefined || epoch > end.epoch || (epoch === end.epoch && seq > end.seq);
-    return isLater ? { epoch, seq, silent } : undefined;
+    return isNewer({ epoch, seq }, this.end) ? { epoch, seq, silent } : undefined;
   }
 
   /** It has seen the fleet for long enough that everyone is judged. */

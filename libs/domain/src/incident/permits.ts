@@ -1,4 +1,5 @@
 import { type GateCode, type GateResult, type NodeRecord, type Permits, type StormTrip } from '#contracts';
+import { isNewer } from '../verdict/order.js';
 import { StormNumbers, type Grant, type StormFacts } from './storm-counts.js';
 import { askStorm, heldAt, stepTrips } from './storm.js';
 
@@ -109,11 +110,7 @@ function stepped(
   const facts: StormFacts = { ...rest, grants };
   if (latch === undefined) return { facts, next: { ...was, granted }, changed: granted.length < was.granted.length };
   const { blindness } = latch;
-  const isNews =
-    blindness !== undefined &&
-    (was.blindness === undefined ||
-      blindness.epoch > was.blindness.epoch ||
-      (blindness.epoch === was.blindness.epoch && blindness.seq > was.blindness.seq));
+  const isNews = blindness !== undefined && isNewer(blindness, was.blindness);
   const before = { ...latch, trips: was.trips ?? [], blindness: isNews ? blindness : undefined };
   const trips = stepTrips({ ...facts, latch: before }, { id: () => l.newId(), at: l.at });
   const next: Permits = {

@@ -1,4 +1,5 @@
 import type { Beacon, NodeRecord, VerdictKind } from '#contracts';
+import { isNewer } from './order.js';
 
 /**
  * The last word on a node that this process has heard: from the record, which follows the durable verdicts, or from
@@ -13,11 +14,10 @@ export function latestVerdict(
   if (beacon === undefined || (stored !== undefined && stored.epoch > beacon.epoch)) return stored?.verdict;
   if (told === undefined) {
     // Not named by a beacon that is newer than the stored verdict: plainly up, or not judged.
-    const newer = stored === undefined || beacon.epoch > stored.epoch || beacon.seq > stored.seq;
-    return newer && stored !== undefined && stored.verdict !== 'UP' ? undefined : stored?.verdict;
+    return stored?.verdict !== 'UP' && isNewer(beacon, stored) ? undefined : stored?.verdict;
   }
-  if (stored === undefined || beacon.epoch > stored.epoch || told.seq >= stored.seq) return told.verdict;
-  return stored.verdict;
+  if (stored !== undefined && isNewer(stored, { epoch: beacon.epoch, seq: told.seq })) return stored.verdict;
+  return told.verdict;
 }
 
 /** SUSPECT and DOWN are trouble; LEFT is a plan, UNKNOWN is the detector's own. */

@@ -216,7 +216,7 @@ export const storm: readonly Mutant[] = [
     name: 'an end of a blindness is news for as long as the detector tells of it',
     file: 'apps/inventory/src/verdicts/sight-watch.ts',
     symbol: 'SightWatch.endToldBy',
-    operation: { replace: 'seq > end.seq', with: 'seq >= end.seq' },
+    operation: { replace: 'isNewer({ epoch, seq }, this.end)', with: 'true' },
     specs: ['apps/inventory/src/verdicts/sight-watch.spec.ts'],
   },
   {
