@@ -97,9 +97,9 @@ export interface LifeSign {
 export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportAgeMs' | 'node'>): LifeSign {
   const { settings, verdict: v } = f;
   if (settings === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
-  const x = silenceTimeout(settings.detection);
+  const timeoutMs = silenceTimeout(settings.detection);
   const reportAge = Math.min(f.ownReportAgeMs ?? Infinity, v?.evidence.ownReportAgeMs ?? Infinity);
-  if (reportAge <= x - settings.detection.interval)
+  if (reportAge <= timeoutMs - settings.detection.interval)
     return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
   if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
   if (v.verdict === 'UP' || v.verdict === 'DEGRADED') return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };

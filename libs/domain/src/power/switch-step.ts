@@ -34,7 +34,12 @@ export type SwitchStep =
 
 /** Where the system's power-on after a recovery and an operator's order go different ways. */
 interface SwitchRules {
-  /** What forbids to write to a power device is waited out, or ends the order: it may be unwanted when that ends. */
+  /**
+   * What forbids to write to a power device is waited out, or ends the order: it may be unwanted when that ends. A wait is
+   * overruled by inventory, which at a pause, mode observe, a cordon or ungated work writes that the power-on is
+   * wanted no more (`withheld`): the node then stays off also when the pause has ended. The wait covers the time until that is written, and
+   * what inventory does not withhold for, as where it cannot read the settings.
+   */
   onHold: 'wait' | 'give-up';
   /** The quarantine is waited for also where no `off` was ordered, as the node was found off. */
   quarantine: 'always' | 'after-off';
