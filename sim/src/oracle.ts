@@ -312,7 +312,7 @@ export class Oracle {
     const stood = Math.max(0, ...(this.observers[node] as number[]).map((o) => this.stoodSince(o, node, now)));
     const unheard = (suspectMisses + 3) * interval + freshness + this.h.wire.report + stood;
     const since = now - unheard;
-    if ((this.signAt[node] as number) >= since || this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
+    if ((this.signAt[node] as number) >= since || this.quietUntil > since || this.impaired(MONITOR, since, now)) return;
     // What a connection has held for so long that nobody remembers how long a report takes counts as of when it comes.
     if (this.world.of('stall').some((f) => f.from < now && f.until > since - freshness)) return;
     if (this.world.of('lossy').some((f) => f.from < now && f.until + GIVEN_UP > since - freshness)) return;
@@ -464,8 +464,8 @@ export class Oracle {
     if (this.toldLate.has(node) || this.h.roles[node] === 'off') return;
     if (this.words[node]?.spoken.leaving || this.leftAt[node] !== undefined) return;
     const since = now - this.bound;
-    if (this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
-    const well = (o: number): boolean => !this.troubled(o, since, now);
+    if (this.quietUntil > since || this.impaired(MONITOR, since, now)) return;
+    const well = (o: number): boolean => !this.impaired(o, since, now);
     const observers = this.observers[node] as number[];
     const others = this.members.filter((m) => m !== node && well(m)).length;
     const sighted = others >= this.majority || (this.members.length === 2 && others === 1 && this.h.witness);
@@ -476,7 +476,7 @@ export class Oracle {
   }
 
   /** Something went wrong with this observer, or on its way to the monitor, or with the monitor itself. */
-  private troubled(node: number, since: number, now: number): boolean {
+  private impaired(node: number, since: number, now: number): boolean {
     const margin = 2 * this.n.interval;
     const between = (f: { from: number; until: number }): boolean => f.from < now && f.until + margin > since;
     if (node !== MONITOR) {

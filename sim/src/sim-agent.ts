@@ -61,7 +61,7 @@ export interface AgentSelf {
   random: () => number;
 }
 
-/** The agent's own senses in virtual time: its classes do the work, this is the loop around them. */
+/** The agent's own probing in virtual time: its classes do the work, this is the loop around them. */
 export class SimAgent {
   private readonly links: LinkObservations;
   private readonly schedule = new ProbeSchedule();

@@ -45,7 +45,7 @@ export interface AgentParts {
   log: AgentLog;
 }
 
-/** One node's uptime daemon: runs the loop, and connects its senses, its reports and those who ask it. */
+/** One node's uptime daemon: runs the loop, and connects its probing, its reports and those who ask it. */
 export class Agent {
   private readonly known: KnownPeers;
   private readonly keys: KeyRing;

@@ -30,14 +30,14 @@ export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
   ];
 }
 
-/** In a large fleet both majorities must report it down: those by the plan, and those that were polled. */
+/** In a large fleet both majorities must report it down: the assigned, and those that were polled. */
 function accusers(e: NodeEvidence, c: NonNullable<NodeEvidence['counts']>): string {
   const share = (is: number, of: number, whom: string): string =>
     of === 0 ? `nobody ${whom}` : `${is} of ${of} ${whom}, ${mostOf(of)} needed`;
   if (!e.observers.some((o) => o.polled)) return share(c.accusers, c.assigned, 'observers');
   const watching = e.observers.filter((o) => o.polled !== true);
   const accusing = watching.filter((o) => o.stance === 'accuses').length;
-  return `${share(c.accusers, c.assigned, 'polled')}, and ${share(accusing, watching.length, 'by the plan')}`;
+  return `${share(c.accusers, c.assigned, 'polled')}, and ${share(accusing, watching.length, 'assigned')}`;
 }
 
 function named(rows: readonly EvidenceRow[], more: (row: EvidenceRow) => string = () => ''): string {
@@ -64,7 +64,7 @@ export function whyAbsent(row: EvidenceRow): string {
   return healths.includes('mute') ? 'cannot send' : 'undecided';
 }
 
-/** Observers by the plan that miss it there, by network: more than half make it DEGRADED, on all networks SUSPECT. */
+/** Assigned observers that miss it there, by network: more than half make it DEGRADED, on all networks SUSPECT. */
 function silentOn(e: NodeEvidence): string {
   const watching = e.observers.filter((o) => o.polled !== true);
   const missedOn = (network: string): number =>

@@ -79,7 +79,7 @@ describe('node why', () => {
       'e-5           absent  never heard               -                         -',
       'f-6           absent  0.9 s ago, no word of it  -                         -',
       'g-7 (polled)  absent  0.2 s ago, no answer      -                         -',
-      '  reports down 0 of 2 polled, 2 needed, and 0 of 4 by the plan, 3 needed',
+      '  reports down 0 of 2 polled, 2 needed, and 0 of 4 assigned, 3 needed',
       '  hears it     1: b-2',
       '  no vote      5: c-3 (stale 4.2 s), d-4 (abstains), e-5 (never heard), f-6 (no word of it, report 0.9 s old), g-7 (no answer)',
       '  silent       management to 0 of 4, backend to 1 of 4',

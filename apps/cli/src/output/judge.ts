@@ -1,4 +1,4 @@
-import type { StatusView, TaskView, TroubledNode } from '#contracts';
+import type { StatusView, TaskView, UnhealthyNode } from '#contracts';
 
 /** Three leases make a working Muster; each is taken over within seconds when its holder dies. */
 export const NEEDED_LEASES = ['detector', 'conductor', 'fencer'] as const;
@@ -40,7 +40,7 @@ export function attentionFindings(s: StatusView): string[] {
 export const onlyLooks = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
 
 /** Nodes that are not all well, of which neither an incident nor an alarm tells yet. */
-export function untoldNodes(s: StatusView): TroubledNode[] {
+export function untoldNodes(s: StatusView): UnhealthyNode[] {
   const told = new Set([
     ...s.incidents.map((i) => i.node),
     ...s.alarms.filter((a) => a.code === 'node-degraded' && a.cleared === undefined).map((a) => a.subject),
@@ -54,13 +54,13 @@ export function untoldNodes(s: StatusView): TroubledNode[] {
 export const failingTasks = ({ tasks = [] }: StatusView): TaskView[] => tasks.filter((t) => t.errors > 1);
 
 /** `DEGRADED on backend`. */
-export const troubleText = ({ verdict, networks }: TroubledNode): string =>
+export const verdictText = ({ verdict, networks }: UnhealthyNode): string =>
   networks.length === 0 ? verdict : `${verdict} on ${networks.join(', ')}`;
 
-const untold = (s: StatusView, of: (v: TroubledNode['verdict']) => boolean): string[] =>
+const untold = (s: StatusView, of: (v: UnhealthyNode['verdict']) => boolean): string[] =>
   untoldNodes(s)
     .filter((t) => of(t.verdict))
-    .map((t) => `${t.node} is ${troubleText(t)}`);
+    .map((t) => `${t.node} is ${verdictText(t)}`);
 
 function standingFindings(s: StatusView): string[] {
   const findings = s.stale === undefined ? [] : [`what is told may be old: ${s.stale}`];

@@ -9,7 +9,7 @@ import {
   NEEDED_LEASES,
   onlyLooks,
   phaseText,
-  troubleText,
+  verdictText,
   untoldNodes,
 } from './judge.js';
 import type { Terminal } from './terminal.js';
@@ -59,7 +59,7 @@ export function statusScreen(s: StatusView, t: Terminal, missed?: number): strin
     ...some(
       untoldNodes(s).map((n) => {
         const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'verdict');
-        return `  ${word}  ${n.node}: ${troubleText(n)} (muster node why ${n.node})`;
+        return `  ${word}  ${n.node}: ${verdictText(n)} (muster node why ${n.node})`;
       }),
     ),
     ...some(

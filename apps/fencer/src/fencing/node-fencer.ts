@@ -122,8 +122,8 @@ export class NodeFencer {
   private woken = false;
   /** A later leader has written in the record. */
   private replaced = false;
-  private toldHold: string | undefined;
-  private toldStop: string | undefined;
+  private loggedHold: string | undefined;
+  private loggedStop: string | undefined;
 
   constructor(
     readonly node: string,
@@ -244,9 +244,9 @@ export class NodeFencer {
     const orderer = wish.orderer === 'operator' ? 'operator' : 'system';
     const permission = mayPower(orderer, settings?.value.fencing, node, this.clock.wallMs());
     const hold = permission.may ? undefined : permission.detail;
-    if (hold !== undefined && hold !== this.toldHold)
+    if (hold !== undefined && hold !== this.loggedHold)
       this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
-    this.toldHold = hold;
+    this.loggedHold = hold;
     return hold;
   }
 
@@ -309,9 +309,9 @@ export class NodeFencer {
     const leave: Leave = { atMs, go, reason, revision, settings, slow };
     attempt.recheck = leave;
     if (answer.identity !== undefined) attempt.handed = handedReads(answer.identity, atMs);
-    if (!go && reason !== this.toldStop)
+    if (!go && reason !== this.loggedStop)
       this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
-    this.toldStop = go ? undefined : reason;
+    this.loggedStop = go ? undefined : reason;
     return leave;
   }
 

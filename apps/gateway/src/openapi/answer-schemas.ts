@@ -1012,7 +1012,7 @@ export const namedSchemas: Record<string, Schema> = {
         enum: ['absent', 'accuses', 'hears'],
         description: 'How it counted: see {@link ObserverEvidence }.',
       },
-      polled: { const: true, description: 'It was asked by the monitor, and does not watch the node by the plan.' },
+      polled: { const: true, description: 'It was asked by the monitor, and is not assigned to the node.' },
       wordless: {
         type: 'string',
         enum: ['never-heard', 'no-answer', 'no-word'],
@@ -1930,7 +1930,7 @@ export const namedSchemas: Record<string, Schema> = {
         properties: {
           assigned: {
             type: 'number',
-            description: 'Observers whose majority must report it down: those by the plan, or those that were polled.',
+            description: 'Observers whose majority must report it down: the assigned ones, or those that were polled.',
           },
           accusers: { type: 'number' },
           networksOut: {
@@ -2270,7 +2270,7 @@ export const namedSchemas: Record<string, Schema> = {
         const: true,
         description: 'It cannot send on this network itself: that it hears nothing there says nothing of the target.',
       },
-      polled: { const: true, description: 'It was asked by the monitor, and does not watch the target by the plan.' },
+      polled: { const: true, description: 'It was asked by the monitor, and is not assigned to the target.' },
       lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
     },
     required: ['observer', 'network', 'misses', 'reportAgeMs', 'stance'],
@@ -2894,7 +2894,7 @@ export const namedSchemas: Record<string, Schema> = {
           },
           troubled: {
             type: 'array',
-            items: { $ref: '#/components/schemas/TroubledNode' },
+            items: { $ref: '#/components/schemas/UnhealthyNode' },
             description:
               'At once, whether or not an alarm or an incident has followed; also of those that are in service.',
           },
@@ -3151,7 +3151,7 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['name', 'role', 'by', 'createdAt'],
   },
-  TroubledNode: {
+  UnhealthyNode: {
     description: 'A member of the fleet that is not all well by the last word on it.',
     type: 'object',
     properties: {
@@ -3234,7 +3234,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       assigned: {
         type: 'number',
-        description: 'Observers whose majority must report it down: those by the plan, or those that were polled.',
+        description: 'Observers whose majority must report it down: the assigned ones, or those that were polled.',
       },
       accusers: { type: 'number' },
       networksOut: {

@@ -5,7 +5,7 @@ import {
   type JobRecord,
   type NodeRecord,
   type StatusView,
-  type TroubledNode,
+  type UnhealthyNode,
 } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { isMember } from '#domain/node/membership.js';
@@ -20,7 +20,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { StandingService } from '../recovery/standing.service.js';
 import { asLastSeen } from './as-last-seen.js';
 import { outNodes } from './out-nodes.js';
-import { troubledNodes } from './troubled-nodes.js';
+import { unhealthyNodes } from './unhealthy-nodes.js';
 import { weaknesses } from '../incidents/weaknesses.js';
 
 /** One look at everything that a person asks first. */
@@ -65,7 +65,7 @@ export class StatusService implements OnApplicationShutdown {
         total: nodes.length,
         inService: nodes.filter((n) => n.inService).length,
         out: outNodes(nodes, (node) => busy.has(node)),
-        troubled: this.troubled(nodes, busy),
+        troubled: this.unhealthy(nodes, busy),
         ...(accepted.length > 0 && { accepted }),
       },
       fenceable: fenceableView(nodes, (n) => this.gates.sharedPlace(n) !== undefined),
@@ -85,8 +85,8 @@ export class StatusService implements OnApplicationShutdown {
     return new Set(this.store.workloads.view.entries().flatMap((e) => e.value.assignment?.node ?? []));
   }
 
-  private troubled(nodes: readonly NodeRecord[], busy: ReadonlySet<string>): TroubledNode[] {
-    return troubledNodes(nodes, this.detector.current, (node) => busy.has(node));
+  private unhealthy(nodes: readonly NodeRecord[], busy: ReadonlySet<string>): UnhealthyNode[] {
+    return unhealthyNodes(nodes, this.detector.current, (node) => busy.has(node));
   }
 
   private detectorPart(): StatusView['detector'] {

@@ -31,7 +31,7 @@ import type {
 import type { UnreadableRecord } from '../records/decode.js';
 import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
 import type { LifeSeen } from '../wire/life-signs.js';
-import type { TroubledNode, Verdict } from '../verdict/verdict.js';
+import type { UnhealthyNode, Verdict } from '../verdict/verdict.js';
 import type { WorkerRecord } from '../workers/worker.js';
 import type { Remedy } from '../remedies/remedy.js';
 import type { WorkloadStanding, WorkloadView } from '../workload/standing.js';
@@ -157,7 +157,7 @@ export interface StatusView {
     /** The worst first: incidents and the silent before what only waits, and what an operator wants so last. */
     out: OutNode[];
     /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
-    troubled: TroubledNode[];
+    troubled: UnhealthyNode[];
     /** Drifts that operators want, as long as their word holds; absent: none. */
     accepted?: { node: string; services: string[]; by: string; reason: string; until?: number }[];
   };

@@ -22,7 +22,7 @@ export interface EvidenceRow {
   observer: string;
   /** How it counted: see {@link ObserverEvidence}. */
   stance: 'accuses' | 'hears' | 'absent';
-  /** It was asked by the monitor, and does not watch the node by the plan. */
+  /** It was asked by the monitor, and is not assigned to the node. */
   polled?: true;
   /** Why it says nothing of the node: then it has no cell in any network. */
   wordless?: Wordless;

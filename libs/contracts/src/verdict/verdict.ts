@@ -20,7 +20,7 @@ export interface ObserverEvidence {
   abstains?: true;
   /** It cannot send on this network itself: that it hears nothing there says nothing of the target. */
   mute?: true;
-  /** It was asked by the monitor, and does not watch the target by the plan. */
+  /** It was asked by the monitor, and is not assigned to the target. */
   polled?: true;
   /** In a thousand of about the last minute's probes; absent: none. */
   lostPermille?: number;
@@ -55,7 +55,7 @@ export interface VerdictEvidence {
   observers: ObserverEvidence[];
   /** The others that were to speak: with `observers` these are all. Absent: there are none. */
   wordless?: WordlessObserver[];
-  /** Observers whose majority must report it down: those by the plan, or those that were polled. */
+  /** Observers whose majority must report it down: the assigned ones, or those that were polled. */
   assigned: number;
   accusers: number;
   /**
@@ -105,7 +105,7 @@ export interface Verdict {
 }
 
 /** A member of the fleet that is not all well by the last word on it. */
-export interface TroubledNode {
+export interface UnhealthyNode {
   node: string;
   /** `SUSPECT`: it is being looked at, and either lives or is dead within seconds. */
   verdict: Extract<VerdictKind, 'DEGRADED' | 'SUSPECT' | 'DOWN'>;

@@ -1,4 +1,4 @@
-import type { Beacon, NodeRecord, TroubledNode } from '#contracts';
+import type { Beacon, NodeRecord, UnhealthyNode } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { isWorthAnIncident } from '#domain/incident/candidates.js';
@@ -8,12 +8,12 @@ import { isWorthAnIncident } from '#domain/incident/candidates.js';
  * proven off is known to be away, and of one that serves nothing a death is no trouble.
  * @param beacon the detector's last one, while it is fresh
  */
-export function troubledNodes(
+export function unhealthyNodes(
   nodes: readonly NodeRecord[],
   beacon: Beacon | undefined,
   hasWorkloads: (node: string) => boolean,
-): TroubledNode[] {
-  return nodes.filter(isMember).flatMap((n): TroubledNode[] => {
+): UnhealthyNode[] {
+  return nodes.filter(isMember).flatMap((n): UnhealthyNode[] => {
     const verdict = latestVerdict(n, beacon);
     if (verdict !== 'DEGRADED' && verdict !== 'SUSPECT' && verdict !== 'DOWN') return [];
     if (verdict === 'DOWN' && !isWorthAnIncident(n, hasWorkloads(n.name))) return [];

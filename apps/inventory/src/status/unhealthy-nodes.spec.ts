@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Beacon, NodeRecord, VerdictKind } from '#contracts';
-import { troubledNodes } from './troubled-nodes.js';
+import { unhealthyNodes } from './unhealthy-nodes.js';
 
 const node = (name: string, verdict: VerdictKind, more: Partial<NodeRecord> = {}): NodeRecord =>
   ({
@@ -11,12 +11,12 @@ const node = (name: string, verdict: VerdictKind, more: Partial<NodeRecord> = {}
     ...more,
   }) as NodeRecord;
 const sut = (nodes: NodeRecord[], beacon?: Beacon, busy = false): [string, string][] =>
-  troubledNodes(nodes, beacon, () => busy).map((t) => [t.node, t.verdict]);
+  unhealthyNodes(nodes, beacon, () => busy).map((t) => [t.node, t.verdict]);
 
 describe('unhealthy nodes', () => {
   it('are those that are DEGRADED, SUSPECT or DOWN by their records, and no others', () => {
     const all = (['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const).map((v) => node(v, v));
-    expect(troubledNodes(all, undefined, () => false)).toEqual([
+    expect(unhealthyNodes(all, undefined, () => false)).toEqual([
       { node: 'DEGRADED', verdict: 'DEGRADED', networks: ['backend'] },
       { node: 'SUSPECT', verdict: 'SUSPECT', networks: [] },
       { node: 'DOWN', verdict: 'DOWN', networks: [] },
