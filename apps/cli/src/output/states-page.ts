@@ -143,7 +143,7 @@ const jobChanges: readonly (readonly [
 const job = (): string =>
   [
     '## Job',
-    'A record in bucket `jobs`, field `status`. Inventory admits, the worker that holds its lease carries it out (`apps/provisioner/src/jobs`). It has ended for who rests on it when it is `settled`, too.',
+    'A record in bucket `jobs`, field `status`. Inventory admits, the worker that holds its lease carries it out (`apps/provisioner/src/jobs`). Whoever waits for its end waits until it is `settled` as well: then inventory has carried its results into the nodes.',
     stateDiagram(jobChanges.map(([from, to, label]) => ({ from, to, ...(label !== undefined && { label }) }))),
     tableOf(jobTexts),
   ].join('\n\n');
@@ -203,5 +203,13 @@ const comeback = (): string =>
     stateDiagram(returns.map(([from, to, label]) => ({ from, to, label }))),
     tableOf(returnTexts),
     meanings('reason', returnReasonTexts),
-    'A return waits while the node is not heard on `management`, while a job holds it, while its incident is neither recovered nor over, and while the power quarantine stands.',
+    'A return waits while one of these holds:',
+    [
+      '- The node is cordoned.',
+      '- It is not heard on `management`.',
+      '- A job or an edit holds it.',
+      '- Its incident is neither recovered nor over.',
+      '- The power quarantine stands.',
+      '- Its last check could not be carried out, and the backoff is not over.',
+    ].join('\n'),
   ].join('\n\n');
