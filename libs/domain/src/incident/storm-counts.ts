@@ -68,6 +68,10 @@ export interface StormFacts {
   latch?: Latch;
 }
 
+/** What the gates look at that count permits alone. */
+export type PermitCounts = Pick<StormFacts, 'grants' | 'members' | 'limits'>;
+
+type Named = Pick<NodeRecord, 'name'>;
 type Answer = Pick<GateResult, 'pass' | 'detail'>;
 
 /**
@@ -109,12 +113,12 @@ export interface StormCount {
 
 /** The counts of the moment, by gate. */
 export const stormFigures = {
-  BRAKE: (s: StormFacts, node: NodeRecord): StormCount => ({
+  BRAKE: (s: StormFacts, node: NodeRecord, _incident?: string): StormCount => ({
     count: candidates(s, node.name).size,
     limit: brakeLimit(s.members, s.limits),
   }),
 
-  DOMAIN(s: StormFacts, node: NodeRecord): StormCount {
+  DOMAIN(s: StormFacts, node: NodeRecord, _incident?: string): StormCount {
     const domain = node.failureDomain;
     // Together means within 60 s of this node, however long ago that was: a dead switch does not heal by waiting.
     const mine = s.silent.find((x) => x.node === node.name)?.forMs ?? 0;
@@ -122,12 +126,12 @@ export const stormFigures = {
     return { count: fell.size, limit: mostOfDomain(s, domain) };
   },
 
-  CAP: (s: StormFacts, _node: NodeRecord, incident?: string): StormCount => ({
+  CAP: (s: PermitCounts, _node: Named, incident?: string): StormCount => ({
     count: s.grants.filter((g) => g.incident !== incident && g.ageMs < StormNumbers.capWindow).length,
     limit: capLimit(s.members, s.limits),
   }),
 
-  FLAPPING: (s: StormFacts, node: NodeRecord, incident?: string): StormCount => ({
+  FLAPPING: (s: PermitCounts, node: Named, incident?: string): StormCount => ({
     count: s.grants.filter((g) => g.node === node.name && g.incident !== incident && g.ageMs < StormNumbers.capWindow)
       .length,
     limit: s.limits.flaps,
@@ -136,7 +140,7 @@ export const stormFigures = {
 
 /** What the gates say of their counts: what stands is asked before them, see {@link askStorm} in `storm.ts`. */
 export const stormCounts = {
-  BRAKE(s: StormFacts, node: NodeRecord): Answer {
+  BRAKE(s: StormFacts, node: NodeRecord, _incident?: string): Answer {
     const { count, limit } = stormFigures.BRAKE(s, node);
     return {
       pass: count <= limit,
@@ -144,7 +148,7 @@ export const stormCounts = {
     };
   },
 
-  DOMAIN(s: StormFacts, node: NodeRecord): Answer {
+  DOMAIN(s: StormFacts, node: NodeRecord, _incident?: string): Answer {
     const domain = node.failureDomain;
     const { count, limit } = stormFigures.DOMAIN(s, node);
     const members = s.domains[domain]?.members ?? 0;
@@ -154,7 +158,7 @@ export const stormCounts = {
     };
   },
 
-  CAP(s: StormFacts, node: NodeRecord, incident?: string): Answer {
+  CAP(s: PermitCounts, node: Named, incident?: string): Answer {
     const { count, limit } = stormFigures.CAP(s, node, incident);
     return {
       pass: count < limit,
@@ -162,7 +166,7 @@ export const stormCounts = {
     };
   },
 
-  FLAPPING(s: StormFacts, node: NodeRecord, incident?: string): Answer {
+  FLAPPING(s: PermitCounts, node: Named, incident?: string): Answer {
     const { count, limit } = stormFigures.FLAPPING(s, node, incident);
     return {
       pass: count < limit,

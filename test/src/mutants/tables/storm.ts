@@ -234,6 +234,20 @@ export const storm: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/storm-facts.spec.ts'],
   },
   {
+    name: 'in mode observe nothing that would have been fenced counts against the next',
+    file: 'libs/domain/src/incident/would-be-permits.ts',
+    symbol: 'wouldBePermits',
+    operation: { replace: 'counted.push(permit)', with: 'void permit' },
+    specs: ['libs/domain/src/incident/would-be-permits.spec.ts'],
+  },
+  {
+    name: 'a node that CAP would have held for ten minutes would never have been fenced',
+    file: 'libs/domain/src/incident/would-be-permits.ts',
+    symbol: 'wouldBePermits',
+    operation: { replace: 'askAgain(expiry)', with: 'void askAgain' },
+    specs: ['libs/domain/src/incident/would-be-permits.spec.ts'],
+  },
+  {
     name: 'the brake never forgets who is silent',
     file: 'libs/domain/src/incident/storm-counts.ts',
     symbol: 'candidates',
