@@ -73,6 +73,15 @@ describe('commands', () => {
       expect(stdout.indexOf('b-2: gate: CAP')).toBeLessThan(stdout.indexOf('a-1: gate: OBSERVE'));
     });
 
+    it('tells apart what CAP or FLAPPING would have stopped, and since when it is observed', async () => {
+      const observing = { since: 500, atLeast: true, wouldHaveFenced: 0, wouldHaveStopped: 1 };
+      const wouldHaveStopped = [{ ...line('c-3', 1_000), gate: 'CAP' }];
+      sut.on('GET /v1/fencing/report', { ...none, since: 0, mode: 'observe', observing, wouldHaveStopped });
+      const { stdout } = await sut.call(['fencing', 'report']);
+      expect(stdout).toContain('mode: observe since 1970-01-01T00:00:00.500Z or before\n');
+      expect(stdout).toContain('c-3: decision: would have been stopped by CAP\n');
+    });
+
     it('takes whole days only', async () => {
       expect((await sut.call(['fencing', 'report', '--days', 'x'])).code).toBe(2);
     });

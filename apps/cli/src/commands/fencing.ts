@@ -54,7 +54,11 @@ async function report(run: Run, o: { days: string }): Promise<void> {
     throw new UsageFailure(`--days ${o.days}: a whole number from 1 to 365`);
   const found = await run.server.get<FencingReport>(`/v1/fencing/report?days=${days}`);
   if (await run.print.machine(found)) return;
-  run.terminal.line(`mode: ${found.mode}`);
+  const { observing } = found;
+  const since = observing && new Date(observing.since).toISOString();
+  run.terminal.line(
+    `mode: ${found.mode}${since === undefined ? '' : ` since ${since}${observing?.atLeast === true ? ' or before' : ''}`}`,
+  );
   if (found.keptSince !== undefined)
     run.terminal.line(`known since: ${new Date(found.keptSince).toISOString()}: nothing from before is kept`);
   const lines = decisions(found).sort((x, y) => x.at - y.at);
@@ -68,6 +72,11 @@ async function report(run: Run, o: { days: string }): Promise<void> {
 const decisions = (r: FencingReport): (FencingReportLine & { decision: string; gate?: string })[] => [
   ...r.fenced.map((l) => ({ ...l, decision: 'fenced' })),
   ...r.wouldHaveFenced.map((l) => ({ ...l, decision: 'would have fenced', gate: 'OBSERVE' })),
+  // A server of another version does not tell them apart.
+  ...((r as Partial<FencingReport>).wouldHaveStopped ?? []).map((l) => ({
+    ...l,
+    decision: `would have been stopped by ${l.gate}`,
+  })),
   ...r.stopped.map((l) => ({ ...l, decision: 'stopped' })),
   ...r.failed.map((l) => ({ ...l, decision: 'failed' })),
   ...r.over.map((l) => ({ ...l, decision: 'over by itself' })),

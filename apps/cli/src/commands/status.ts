@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { StatusView } from '#contracts';
-import type { FencingReport } from '#contracts/incident/fencing-report.js';
+import type { FencingReport, Observing } from '#contracts/incident/fencing-report.js';
 import { does, examples, type Run } from '../command/command.js';
 import { judge } from '../output/judge.js';
 import { DAYS, statusScreen } from '../output/status-screen.js';
@@ -20,16 +20,16 @@ export function statusCommand(program: Command): void {
 async function status(run: Run): Promise<number> {
   const view = await run.server.get<StatusView>('/v1/status');
   if (!(await run.print.machine(view, [view.cluster]))) {
-    const missed = view.fencing.mode === 'observe' ? await wouldHaveFenced(run) : undefined;
-    for (const line of statusScreen(view, run.terminal, missed)) run.terminal.line(line);
+    const observed = view.fencing.mode === 'observe' ? await observing(run) : undefined;
+    for (const line of statusScreen(view, run.terminal, observed)) run.terminal.line(line);
   }
   return judge(view);
 }
 
 /** In the last {@link DAYS}; undefined: an older server, or one that cannot read its events now, does not tell. */
-async function wouldHaveFenced(run: Run): Promise<number | undefined> {
+async function observing(run: Run): Promise<Observing | undefined> {
   try {
-    return (await run.server.get<FencingReport>(`/v1/fencing/report?days=${DAYS}`)).wouldHaveFenced.length;
+    return (await run.server.get<FencingReport>(`/v1/fencing/report?days=${DAYS}`)).observing;
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFencing, type IncidentRecord, type StatusView, type TaskView } from '#contracts';
+import type { Observing } from '#contracts/incident/fencing-report.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { story } from './incident-story.js';
 import { parseAddress } from '../server/address.js';
@@ -151,6 +152,22 @@ describe('muster status', () => {
     const { troubled: _none, ...before } = well.nodes;
     const { workloads: _w, weaknesses: _x, ...earlier } = well;
     expect(judge({ ...earlier, nodes: before } as StatusView)).toBe(0);
+  });
+
+  it('tells for how long mode observe stands, as far as it is known, and what it has kept from being done', () => {
+    const day = 86_400_000;
+    const line = (o: Partial<Observing>): string | undefined => {
+      const observing = { since: 0, wouldHaveFenced: 2, wouldHaveStopped: 0, ...o };
+      const s: StatusView = { ...well, fencing: { ...well.fencing, mode: 'observe' } };
+      return statusScreen(s, pipe, observing, 9.9 * day).find((l) => l.startsWith('  observe'));
+    };
+    const more = ' (muster fencing report --days 30)';
+    expect(line({})).toBe(`  observe  for 9 days: would have fenced 2${more}`);
+    expect(line({ since: 5 * day, atLeast: true })).toBe(`  observe  for at least 4 days: would have fenced 2${more}`);
+    expect(line({ since: 9.8 * day, wouldHaveStopped: 9 })).toBe(
+      `  observe  for 2 h: would have fenced 2, and CAP or FLAPPING would have stopped 9${more}`,
+    );
+    expect(statusScreen(well, pipe).join('\n')).not.toContain('would have');
   });
 
   it('tells behind each line the first thing to do, and names what should run and does not', () => {

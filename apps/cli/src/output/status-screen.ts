@@ -1,4 +1,5 @@
 import type { Remedy, StatusView, TaskView } from '#contracts';
+import type { Observing } from '#contracts/incident/fencing-report.js';
 import { gateRemedy } from '#contracts/incident/gate-guide.js';
 import { pauseEnd } from '#contracts/settings/settings.js';
 import {
@@ -13,30 +14,30 @@ import {
   untoldNodes,
 } from './judge.js';
 import type { Terminal } from './terminal.js';
-import { shortAge } from './times.js';
+import { shortAge, wholeAge } from './times.js';
 
 /** Rows of one kind on the screen; the rest is told as a number. */
 const ROWS = 8;
 
 const words = ['all is well', 'needs attention', 'serious'] as const;
 
-/** How far back it is told what mode `observe` has kept from being fenced. */
+/** How far back it is told at most what mode `observe` has kept from being fenced. */
 export const DAYS = 30;
 
 /**
  * `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only.
- * @param missed nodes that mode `observe` alone has kept from being fenced in the last {@link DAYS}; undefined: not known
+ * @param observing what mode `observe` has kept from being done in the last {@link DAYS}; undefined: it is not the mode, or
+ *   not known
+ * @param wallNow ms
  */
-export function statusScreen(s: StatusView, t: Terminal, missed?: number): string[] {
+export function statusScreen(s: StatusView, t: Terminal, observing?: Observing, wallNow = Date.now()): string[] {
   const verdict = judge(s);
   // What is serious is not drowned in what only wants attention.
   const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
   return [
     `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', onlyLooks(s) ? 'looking' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
-    ...(missed === undefined
-      ? []
-      : [`  observe  would have fenced ${missed} in ${DAYS} days (muster fencing report --days ${DAYS})`]),
+    ...(observing === undefined ? [] : [observed(observing, wallNow)]),
     ...fenceable(s),
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
@@ -125,6 +126,13 @@ function fencing({ fencing: f }: StatusView, t: Terminal): string {
     f.mode === 'enforce' ? t.paint('green', 'enforce') : t.paint('yellow', 'observe: nothing is powered off');
   if (f.paused === undefined) return mode;
   return `${mode}, ${t.paint('yellow', 'paused')} ${pauseEnd(f.paused)} by ${f.paused.by}: ${f.paused.reason}`;
+}
+
+/** So far back, and no farther, it is a comfort that few would have been fenced. */
+function observed(o: Observing, wallNow: number): string {
+  const stopped = o.wouldHaveStopped > 0 ? `, and CAP or FLAPPING would have stopped ${o.wouldHaveStopped}` : '';
+  const days = `${o.atLeast === true ? 'at least ' : ''}${wholeAge(wallNow - o.since)}`;
+  return `  observe  for ${days}: would have fenced ${o.wouldHaveFenced}${stopped} (muster fencing report --days ${DAYS})`;
 }
 
 /** A server of another version may not tell. */

@@ -19,6 +19,10 @@ export function shortAge(ms: number): string {
   return `${Math.round(ms / 86_400_000)} d`;
 }
 
+/** The same in whole days from two on, and never more than it is: `9 days`. */
+export const wholeAge = (ms: number): string =>
+  ms < 172_800_000 ? shortAge(Math.max(0, ms)) : `${Math.floor(ms / 86_400_000)} days`;
+
 const two = (n: number): string => String(n).padStart(2, '0');
 
 /** Wall clock of this machine's zone, with milliseconds. */

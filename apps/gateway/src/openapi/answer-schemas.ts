@@ -1069,11 +1069,45 @@ export const namedSchemas: Record<string, Schema> = {
       since: { type: 'number', description: 'Wall clock, ms.' },
       keptSince: { type: 'number', description: 'Nothing from before this is kept; absent: all of the period is.' },
       mode: { type: 'string', enum: ['enforce', 'observe'], description: 'As of now.' },
+      observing: { $ref: '#/components/schemas/Observing', description: 'Absent: the mode is `enforce`.' },
       fenced: { type: 'array', items: { $ref: '#/components/schemas/FencingReportLine' }, description: 'Proven off.' },
       wouldHaveFenced: {
         type: 'array',
         items: { $ref: '#/components/schemas/FencingReportLine' },
-        description: 'Mode `observe` alone stood in the way. Gate FLAPPING is asked after it, and might have.',
+        description:
+          'Mode `observe` alone stood in the way: gates CAP and FLAPPING would have let it pass, with what would have been fenced before it counted as such.',
+      },
+      wouldHaveStopped: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/FencingReportLine' },
+            {
+              type: 'object',
+              properties: {
+                gate: {
+                  type: 'string',
+                  enum: [
+                    'ALREADY_OPEN',
+                    'BLIND',
+                    'BRAKE',
+                    'CAP',
+                    'DOMAIN',
+                    'FLAPPING',
+                    'LIFE_SIGN',
+                    'NOT_FENCEABLE',
+                    'OBSERVE',
+                    'PAUSED',
+                    'QUORUM',
+                  ],
+                },
+              },
+              required: ['gate'],
+            },
+          ],
+        },
+        description:
+          'Mode `observe` stood in the way, and else CAP or FLAPPING would have for as long as it did: too many others, or the node itself too often, would have been fenced within the ten minutes before.',
       },
       stopped: {
         type: 'array',
@@ -1122,7 +1156,17 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Not decided yet.',
       },
     },
-    required: ['since', 'mode', 'fenced', 'wouldHaveFenced', 'stopped', 'failed', 'over', 'underWay'],
+    required: [
+      'since',
+      'mode',
+      'fenced',
+      'wouldHaveFenced',
+      'wouldHaveStopped',
+      'stopped',
+      'failed',
+      'over',
+      'underWay',
+    ],
   },
   FencingReportLine: {
     description: 'One incident of the period.',
@@ -2274,6 +2318,24 @@ export const namedSchemas: Record<string, Schema> = {
       lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
     },
     required: ['observer', 'network', 'misses', 'reportAgeMs', 'stance'],
+  },
+  Observing: {
+    description:
+      'What mode `observe` has kept from being done. It counts incidents: a node that died twice counts twice.',
+    type: 'object',
+    properties: {
+      since: {
+        type: 'number',
+        description: 'Wall clock, ms: so far back both is known that the mode stands, and is kept what was decided.',
+      },
+      atLeast: { const: true, description: 'The mode stood before that already; absent: it was set then.' },
+      wouldHaveFenced: { type: 'number', description: 'Incidents since then that would have been fenced.' },
+      wouldHaveStopped: {
+        type: 'number',
+        description: 'Incidents since then that gate CAP or FLAPPING would have stopped.',
+      },
+    },
+    required: ['since', 'wouldHaveFenced', 'wouldHaveStopped'],
   },
   OffProof: {
     description: 'Proof of off.',

@@ -34,7 +34,7 @@ import type {
   WorkloadRequest,
 } from '#contracts';
 import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, incidentReport } from '#contracts';
-import { fencingReport } from '#contracts/incident/fencing-report.js';
+import { fencingReport } from '#domain/incident/fencing-report.js';
 import type { Answers } from './answers.js';
 
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
@@ -406,7 +406,10 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'GET /v1/incidents': { items: [incident] },
   'GET /v1/incidents/{node}': incident,
   'GET /v1/incidents/{node}/report': incidentReport({ incident, events: [], cut: false, jobs: [] }),
-  'GET /v1/fencing/report': fencingReport({ since: at - 7 * 86_400_000, mode: 'observe', events: [] }),
+  'GET /v1/fencing/report': fencingReport({
+    ...{ since: at - 7 * 86_400_000, mode: 'observe', events: [], settings: [], now: at },
+    ...{ members: 12, limits: fencing.storm },
+  }),
   'GET /v1/plan': {
     at,
     conductor: 'inventory-1',

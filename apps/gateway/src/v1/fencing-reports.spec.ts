@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultFencing } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+import { status } from '../testing/records.js';
 
 describe('/v1/fencing/report', () => {
   let sut: GatewayUnderTest;
@@ -10,7 +12,8 @@ describe('/v1/fencing/report', () => {
   afterAll(() => sut.stop());
 
   it('reports what was decided of dead nodes, and since when it knows', async () => {
-    sut.answer('inventory.settings.get', () => ({ fencing: { mode: 'observe' } }) as never);
+    sut.answer('inventory.status', () => status({ fencing: defaultFencing }));
+    await sut.bus.emit('settings', 'cluster', { changed: ['fencing.mode'] });
     const told = { node: 'host3-SN3', incident: 'i-3', phase: 'suppressed' as const, detail: '' };
     await sut.bus.emit('incident', 'host3-SN3', { ...told, gate: 'OBSERVE' });
     const answer = await sut.get('/v1/fencing/report?days=30');
@@ -19,6 +22,8 @@ describe('/v1/fencing/report', () => {
       mode: 'observe',
       wouldHaveFenced: [{ node: 'host3-SN3', incident: 'i-3' }],
       fenced: [],
+      wouldHaveStopped: [],
+      observing: { since: expect.any(Number) as number, wouldHaveFenced: 1, wouldHaveStopped: 0 },
       keptSince: expect.any(Number) as number,
     });
     for (const days of ['0', '366', '1.5', 'x'])

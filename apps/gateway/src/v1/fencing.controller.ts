@@ -26,7 +26,7 @@ export class FencingController {
   @Allow(
     'viewer',
     'What was decided about dead nodes, and in mode observe would have been done',
-    'By the events that are kept: `keptSince` says since when, where that is not the whole period.',
+    'By the events that are kept: `keptSince` says since when, where that is not the whole period, and `observing` since when the mode is observe. What would have been fenced counts as fenced for gates CAP and FLAPPING.',
   )
   report(@Query() { days }: FencingReportQuery) {
     return this.reports.of(days ?? 7);

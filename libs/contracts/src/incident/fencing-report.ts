@@ -1,4 +1,4 @@
-import { closedPhases, type GateCode, type IncidentPhase } from './incident.js';
+import type { GateCode } from './incident.js';
 
 /** One incident of the period. */
 export interface FencingReportLine {
@@ -6,6 +6,18 @@ export interface FencingReportLine {
   incident: string;
   /** Of the first that is kept of it: wall clock, ms. */
   at: number;
+}
+
+/** What mode `observe` has kept from being done. It counts incidents: a node that died twice counts twice. */
+export interface Observing {
+  /** Wall clock, ms: so far back both is known that the mode stands, and is kept what was decided. */
+  since: number;
+  /** The mode stood before that already; absent: it was set then. */
+  atLeast?: true;
+  /** Incidents since then that would have been fenced. */
+  wouldHaveFenced: number;
+  /** Incidents since then that gate CAP or FLAPPING would have stopped. */
+  wouldHaveStopped: number;
 }
 
 /** What was decided about dead nodes in a period, by the events that are kept. */
@@ -16,10 +28,20 @@ export interface FencingReport {
   keptSince?: number;
   /** As of now. */
   mode: 'observe' | 'enforce';
+  /** Absent: the mode is `enforce`. */
+  observing?: Observing;
   /** Proven off. */
   fenced: FencingReportLine[];
-  /** Mode `observe` alone stood in the way. Gate FLAPPING is asked after it, and might have. */
+  /**
+   * Mode `observe` alone stood in the way: gates CAP and FLAPPING would have let it pass, with what would have been fenced
+   * before it counted as such.
+   */
   wouldHaveFenced: FencingReportLine[];
+  /**
+   * Mode `observe` stood in the way, and else CAP or FLAPPING would have for as long as it did: too many others, or the
+   * node itself too often, would have been fenced within the ten minutes before.
+   */
+  wouldHaveStopped: (FencingReportLine & { gate: GateCode })[];
   /** Stopped by a gate, the last one that did. */
   stopped: (FencingReportLine & { gate: GateCode })[];
   /** Could not be proven off. */
@@ -28,49 +50,4 @@ export interface FencingReport {
   over: FencingReportLine[];
   /** Not decided yet. */
   underWay: FencingReportLine[];
-}
-
-/** A step of an incident, as it was told. */
-export interface ToldStep {
-  node: string;
-  incident: string;
-  phase: IncidentPhase;
-  /** That stopped it. */
-  gate?: GateCode;
-}
-
-export interface FencingFacts {
-  since: number;
-  keptSince?: number | undefined;
-  mode: FencingReport['mode'];
-  /** Those of kind `incident`, the oldest first. `at`: wall clock, ms. */
-  events: readonly { at: number; data: ToldStep }[];
-}
-
-/** Pure: what came of each incident, in the order in which they began. */
-export function fencingReport({ since, keptSince, mode, events }: FencingFacts): FencingReport {
-  const report: FencingReport = {
-    since,
-    mode,
-    ...{ fenced: [], wouldHaveFenced: [], stopped: [], failed: [], over: [], underWay: [] },
-    ...(keptSince !== undefined && keptSince > since && { keptSince }),
-  };
-  const stories = new Map<string, { line: FencingReportLine; told: ToldStep[] }>();
-  for (const { data: told, at } of events) {
-    const story = stories.get(told.incident);
-    if (story === undefined)
-      stories.set(told.incident, { line: { node: told.node, incident: told.incident, at }, told: [told] });
-    else story.told.push(told);
-  }
-  for (const { line, told } of stories.values()) {
-    const gate = told.findLast((t) => t.gate !== undefined)?.gate;
-    const last = told.at(-1)?.phase;
-    if (told.some((t) => t.phase === 'fenced')) report.fenced.push(line);
-    else if (told.some((t) => t.gate === 'OBSERVE')) report.wouldHaveFenced.push(line);
-    else if (last === 'failed') report.failed.push(line);
-    else if (gate !== undefined) report.stopped.push({ ...line, gate });
-    else if (last !== undefined && closedPhases.includes(last)) report.over.push(line);
-    else report.underWay.push(line);
-  }
-  return report;
 }

@@ -248,6 +248,13 @@ export const storm: readonly Mutant[] = [
     specs: ['libs/domain/src/incident/would-be-permits.spec.ts'],
   },
   {
+    name: 'mode observe is told to stand for longer than its events are kept',
+    file: 'libs/domain/src/incident/fencing-report.ts',
+    symbol: 'observingOf',
+    operation: { replace: 'Math.max(kept, set)', with: 'Math.min(since, set)' },
+    specs: ['libs/domain/src/incident/fencing-report.spec.ts'],
+  },
+  {
     name: 'the brake never forgets who is silent',
     file: 'libs/domain/src/incident/storm-counts.ts',
     symbol: 'candidates',
