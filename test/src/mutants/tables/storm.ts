@@ -248,6 +248,13 @@ export const storm: readonly Mutant[] = [
     specs: ['libs/domain/src/incident/would-be-permits.spec.ts'],
   },
   {
+    name: 'the plan of mode observe forgets what would have been fenced',
+    file: 'apps/inventory/src/plan/incidents/incident-views.ts',
+    symbol: 'investigatedView',
+    operation: { replace: 'withWouldBe(facts.storm, incident.id, o.granted, o.fleet.wallMs)', with: 'facts.storm' },
+    specs: ['apps/inventory/src/plan/incidents/would-be-grants.spec.ts'],
+  },
+  {
     name: 'mode observe is told to stand for longer than its events are kept',
     file: 'libs/domain/src/incident/fencing-report.ts',
     symbol: 'observingOf',

@@ -1,4 +1,12 @@
-import { devicesMark, type GateResult, type IncidentRecord, type NodeRecord, type Verdict } from '#contracts';
+import {
+  devicesMark,
+  type GateCode,
+  type GateResult,
+  type IncidentRecord,
+  type IncidentStep,
+  type NodeRecord,
+  type Verdict,
+} from '#contracts';
 import { shownLife } from '#domain/incident/life-signs.js';
 import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { go, note, orderedOff } from '#domain/incident/steps.js';
@@ -48,13 +56,19 @@ export interface Stop {
 export const suppressed =
   ({ gate: { gate, detail }, gates }: Stop, verdict: Verdict | undefined): IncidentChange =>
   (now, at) => {
-    const text = `${gate}: ${detail}`;
+    const text = stopText(gate, detail);
     const next = now.phase === 'suppressed' ? note(now, text, at) : go(now, 'suppressed', text, at);
     next.gate = gate;
     next.gates = gates;
     if (verdict !== undefined) next.verdict = verdict;
     return next;
   };
+
+/** By this step an incident is stopped at the gate. A record keeps the last gate only. */
+export const isStopAt = ({ phase, detail }: Pick<IncidentStep, 'phase' | 'detail'>, gate: GateCode): boolean =>
+  phase === 'suppressed' && detail.startsWith(stopText(gate, ''));
+
+const stopText = (gate: GateCode, detail: string): string => `${gate}: ${detail}`;
 
 /** It says so already. Figures that change each second are not worth a write, and no news. */
 export function isStoppedSo(i: IncidentRecord, { gate: { gate }, gates }: Stop, verdict: Verdict | undefined): boolean {

@@ -2,17 +2,19 @@ import type { IncidentRecord, NodeRecord } from '#contracts';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import type { PermitDecision } from '#domain/incident/permits.js';
+import type { PermitAt } from '#domain/incident/would-be-permits.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { IncidentAge } from './incident-facts.js';
 import type { IncidentStep } from './incident-step.js';
 import { foreseen, assess, eachOpen, type IncidentAssessment } from './open-incidents.js';
 import { openings, type Opening } from './openings.js';
+import { withWouldBe, wouldBeGrants } from './would-be-grants.js';
 
 /** What the next look does about an open incident. */
 export interface IncidentView {
   incident: IncidentRecord;
-  /** Undefined: the step does not rest on them. */
+  /** As if the mode were enforce; undefined: the step does not rest on them. */
   facts?: GateFacts;
   step: IncidentStep;
   /** In mode observe: what it would be if the mode were enforce. */
@@ -40,6 +42,9 @@ export function incidentViews(
     permit: (i: IncidentRecord, node: NodeRecord) => PermitDecision;
   },
 ): IncidentViews {
+  const storm = o.found.find((x) => x.gates.storm !== undefined)?.gates.storm;
+  const isObserved = fleet.settings.fencing.mode === 'observe';
+  const granted = isObserved && storm !== undefined ? wouldBeGrants(fleet, storm) : [];
   const byId = new Map(o.found.map((x) => [x.gates.incident?.id, x]));
   return {
     opening: openings(fleet, o.age).made,
@@ -48,7 +53,7 @@ export function incidentViews(
       const assessment = assess(incident, fleet);
       const x = byId.get(incident.id);
       if (assessment.do !== 'investigate') return assessmentView(incident, assessment);
-      return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet })];
+      return x === undefined ? [] : [investigatedView(incident, x, { ...o, fleet, granted })];
     }).made,
   };
 }
@@ -63,7 +68,12 @@ function assessmentView(incident: IncidentRecord, assessment: IncidentAssessment
 function investigatedView(
   incident: IncidentRecord,
   { gates: facts }: Pick<Investigation, 'gates'>,
-  o: { fleet: Fleet; age: IncidentAge; permit: (i: IncidentRecord, node: NodeRecord) => PermitDecision },
+  o: {
+    fleet: Fleet;
+    age: IncidentAge;
+    permit: (i: IncidentRecord, node: NodeRecord) => PermitDecision;
+    granted: readonly PermitAt[];
+  },
 ): IncidentView {
   const { node, settings } = facts;
   const permit = (): PermitDecision => o.permit(incident, node);
@@ -72,6 +82,7 @@ function investigatedView(
   const enforced: GateFacts = {
     ...facts,
     settings: { ...settings, fencing: { ...settings.fencing, mode: 'enforce' } },
+    storm: facts.storm && withWouldBe(facts.storm, incident.id, o.granted, o.fleet.wallMs),
   };
-  return { incident, facts, step: by(facts), enforced: by(enforced) };
+  return { incident, facts: enforced, step: by(facts), enforced: by(enforced) };
 }
