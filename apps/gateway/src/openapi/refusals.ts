@@ -58,7 +58,7 @@ const own: Record<string, ErrorCode[]> = {
     'FENCING_REFUSED',
     'NO_WORKERS',
   ],
-  'GET /v1/plan': ['NODE_UNKNOWN', 'NOT_LEADER'],
+  'GET /v1/plan': ['NODE_UNKNOWN', 'NOT_LEADER', 'CONDUCTOR_SLOW'],
   'POST /v1/nodes/{name}/replace': ['NODE_UNKNOWN', 'ALREADY_EXISTS', 'NODE_BUSY', 'NODE_RESERVED', ...drivers],
   'GET /v1/nodes/{name}/evidence': ['NODE_UNKNOWN', 'NOT_FOUND'],
   'POST /v1/nodes/{name}/identify': ['NODE_UNKNOWN', 'NO_WORKERS'],

@@ -40,7 +40,7 @@ export class StatusController {
   @Allow(
     'viewer',
     'What the conductor would do next, what it waits for and why',
-    'In mode observe what it would do if the mode were enforce. Answered by the holder of the lease `conductor`; 503 where nobody holds it.',
+    'In mode observe what it would do if the mode were enforce. Answered by the holder of the lease `conductor`; 503 `NOT_LEADER` where nobody holds it, 503 `CONDUCTOR_SLOW` where it does not answer within 2 s.',
   )
   plan(@Query() { node }: PlanQuery) {
     return this.rpc.read('inventory.plan', node === undefined ? {} : { node }, PLAN_LIMIT_MS);

@@ -153,12 +153,12 @@ describe('/v1', () => {
     expect((await sut.get('/v1/nothing')).status).toBe(404);
   });
 
-  it('answers the plan of all or of one node, and 503 with Retry-After where nobody is the conductor', async () => {
+  it('answers the plan of all or of one node, and 503 with Retry-After where no conductor answers', async () => {
     const plan = { at: 1, conductor: 'inventory-1', token: 2, mode: 'observe' as const, items: [] };
-    let held = true;
+    let refuse: 'NOT_LEADER' | 'CONDUCTOR_SLOW' | undefined;
     sut.answer('inventory.plan', () => {
-      if (held) return plan;
-      throw new MusterError('NOT_LEADER', 'no inventory holds the lease conductor now');
+      if (refuse === undefined) return plan;
+      throw new MusterError(refuse, 'why');
     });
     expect(await (await sut.get('/v1/plan')).json()).toEqual(plan);
     expect(sut.last('inventory.plan')).toEqual({});
@@ -166,10 +166,11 @@ describe('/v1', () => {
     expect(sut.last('inventory.plan')).toEqual({ node: 'host1-SN1' });
     expect((await sut.get('/v1/plan?node=*')).status).toBe(400);
     expect((await sut.get('/v1/plan?nodes=host1-SN1')).status).toBe(400);
-    held = false;
-    const refused = await sut.get('/v1/plan');
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ code: 'NOT_LEADER' });
+    for (refuse of ['NOT_LEADER', 'CONDUCTOR_SLOW'] as const) {
+      const refused = await sut.get('/v1/plan');
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.json()).toMatchObject({ code: refuse });
+    }
   });
 
   it('sends Retry-After with a 503', async () => {

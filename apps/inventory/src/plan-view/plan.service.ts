@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  isEndedJob,
-  isOpenIncident,
-  MusterError,
-  Subjects,
-  type PlanView,
-  type RpcAnswer,
-  type RpcRequest,
-} from '#contracts';
+import { isEndedJob, isOpenIncident, Subjects, type PlanView, type RpcAnswer, type RpcRequest } from '#contracts';
 import { isOrderPending } from '#domain/incident/order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
@@ -37,6 +29,7 @@ import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { PlanFacts, PowerPreview } from './plan-facts.js';
 import { planItems } from './plan-items.js';
+import { untoldPlan } from './untold-plan.js';
 
 /** For so long the conductor is asked, ms: it asks the detector itself, which has 800 ms. */
 const ANSWER_MS = 2_000;
@@ -59,20 +52,13 @@ export class PlanService {
 
   /**
    * By whichever process is the conductor.
-   * @throws MusterError NODE_UNKNOWN; NOT_LEADER where no conductor answers
+   * @throws MusterError NODE_UNKNOWN; NOT_LEADER where nobody is the conductor, CONDUCTOR_SLOW where it does not answer in time
    */
   async plan(q: Request): Promise<RpcAnswer<'inventory.plan'>> {
     try {
       return await this.context.bus.ask<PlanView>(Subjects.conductorPlan(), q, { timeoutMs: ANSWER_MS });
     } catch (cause) {
-      const { code } = MusterError.from(cause);
-      if (code !== 'NO_RESPONDER' && code !== 'TIMEOUT' && code !== 'LEASE_LOST') throw cause;
-      throw new MusterError(
-        'NOT_LEADER',
-        'no inventory holds the lease conductor now, so nobody decides: ask again in a few seconds, and look at muster status where that lasts',
-        {},
-        { cause },
-      );
+      throw untoldPlan(cause, ANSWER_MS);
     }
   }
 

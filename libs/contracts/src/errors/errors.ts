@@ -43,6 +43,8 @@ export const ErrorCodes = {
   TIMEOUT: { status: 504, retry: true },
   NO_RESPONDER: { status: 503, retry: true },
   NOT_LEADER: { status: 503, retry: true },
+  /** Somebody holds the lease `conductor`, and has not answered in time. */
+  CONDUCTOR_SLOW: { status: 503, retry: true },
   LEASE_LOST: { status: 503, retry: true },
   STALE_TOKEN: { status: 409, retry: false },
   DEADLINE_PASSED: { status: 504, retry: false },

@@ -448,7 +448,7 @@ export interface RpcMap {
   'inventory.alarms.list': [{ all?: boolean }, { items: AlarmView[] }];
   'inventory.alarms.ack': [By & { id: string; note?: string }, AlarmView];
   'inventory.status': [Record<string, never>, StatusView];
-  /** By whoever holds the lease `conductor`, of one node or of all. NOT_LEADER where nobody does. */
+  /** By whoever holds the lease `conductor`, of one node or of all. NOT_LEADER where nobody does, CONDUCTOR_SLOW in time. */
   'inventory.plan': [{ node?: string }, PlanView];
   /** `warnings`: what will keep nodes from being fenced all the same. */
   'inventory.fencing.put': [By & FencingRequest, FencingSettings & { warnings?: string[] }];

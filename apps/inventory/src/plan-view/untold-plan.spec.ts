@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { MusterError, type ErrorCode } from '#contracts';
+import { untoldPlan } from './untold-plan.js';
+
+it.each<[ErrorCode, ErrorCode, RegExp]>([
+  ['NO_RESPONDER', 'NOT_LEADER', /^no inventory holds the lease/],
+  ['LEASE_LOST', 'NOT_LEADER', /^no inventory holds the lease/],
+  ['TIMEOUT', 'CONDUCTOR_SLOW', /^the inventory that holds the lease conductor has not answered within 2 s/],
+  ['NODE_UNKNOWN', 'NODE_UNKNOWN', /^so it is$/],
+])('a plan that ends with %s is refused with %s, as what it is', (code, told, text) => {
+  const cause = new MusterError(code, 'so it is');
+  const error = untoldPlan(cause, 2_000);
+  expect(error).toMatchObject({ code: told, message: expect.stringMatching(text) });
+  if (told !== code) expect([error.status, error.cause]).toEqual([503, cause]);
+});
