@@ -2501,7 +2501,10 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'One thing that the conductor does next, or waits for.',
     type: 'object',
     properties: {
-      about: { type: 'string', enum: ['check', 'drain', 'incident', 'job', 'power', 'return', 'storm', 'workload'] },
+      about: {
+        type: 'string',
+        enum: ['check', 'cordon', 'drain', 'incident', 'job', 'power', 'return', 'storm', 'workload'],
+      },
       name: { type: 'string', description: 'Name of the node or workload, id of the job or storm.' },
       nodes: { type: 'array', items: { type: 'string' }, description: 'The nodes that it concerns.' },
       does: {

@@ -1,4 +1,4 @@
-import { waitsForMoves, type PlanItem } from '#contracts';
+import { isEndedJob, waitsForMoves, type PlanItem } from '#contracts';
 import { START_FAILED } from '#domain/workload/failed-starts.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
@@ -124,11 +124,25 @@ export function checkItems({ checks }: PlanFacts): PlanItem[] {
   ];
 }
 
-/** Operations that have not ended. */
+/** Ends of cordons. */
+export const cordonItems = ({ cordons }: PlanFacts): PlanItem[] =>
+  cordons.map(({ node, cordon, leftMs }) => ({
+    ...{ about: 'cordon', name: node, nodes: [node], does: leftMs > 0 ? 'waits' : 'acts', next: 'ends its cordon' },
+    reason: `${cordon.by} cordoned it until then: ${cordon.reason}.`,
+    again: { inMs: leftMs > 0 ? leftMs : PERIOD_MS },
+  }));
+
+/** Operations that have not ended, or whose nodes have not followed. */
 export const jobItems = (f: PlanFacts): PlanItem[] =>
   f.jobs.map((j) => {
     const base = { about: 'job' as const, name: j.id, nodes: j.nodes, does: 'waits' as const };
     const what = `${j.kind} of ${j.nodes.join(', ')}`;
+    if (isEndedJob(j))
+      return {
+        ...{ ...base, does: 'acts' as const, next: 'is settled' },
+        reason: `${what} has ended, and its nodes have not followed. Where that lasts, task job-settlement in muster status says why.`,
+        again: { inMs: PERIOD_MS },
+      };
     if (waitsForMoves(j)) {
       const hindered = j.nodes.flatMap((node) => f.moves?.hindered.get(node) ?? []);
       const why = hindered.length > 0 ? hindered.join(' ') : `${(j.moving ?? []).join(', ')} has to leave first.`;

@@ -2,6 +2,7 @@ import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView 
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
+import type { EndingCordon } from '../plan/nodes/cordon-end.js';
 import type { CollateralStep } from '../power/collateral.js';
 import type { ReturnNow } from '../plan/returns/returns.js';
 import type { MovesView } from '../plan/workloads/moves.js';
@@ -36,8 +37,10 @@ export interface PlanFacts {
   returns: readonly ReturnNow[];
   /** Periodic checks: the nodes whose begins now, and those under way that are called off. */
   checks: { begin: readonly string[]; off: readonly JobRecord[] };
-  /** That have not ended. */
+  /** That have not ended, or whose nodes have not followed. */
   jobs: JobRecord[];
+  /** To which an end was given. */
+  cordons: readonly EndingCordon[];
   /** Wall clock, ms. */
   wallMs: number;
 }

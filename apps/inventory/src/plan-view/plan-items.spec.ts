@@ -6,6 +6,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { isOpenIncident } from '#contracts';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
+import { PERIOD_MS } from '../conductor/task.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
 import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
 import { incidentStep, openingStep, stoppedStep } from '../plan/incidents/incident-step.js';
@@ -130,6 +131,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       returns: [],
       checks: { begin: [], off: [] },
       jobs: [],
+      cordons: [],
       wallMs: 1,
     };
     const acts =
@@ -225,6 +227,23 @@ it('says what a job waits for whose nodes are to be empty', () => {
   expect(reasonWith(incident)).toBe('maintenance of n-0: It has an open incident.');
 });
 
+it('names jobs whose nodes have not followed, and the cordons that end by themselves', () => {
+  const jobs = [aJob({ id: 'job-1', kind: 'check', nodes: ['n-0'], status: 'Errored', settled: false })];
+  const cordon = { by: 'ann', reason: 'new disk', at: 1, until: 60_001 };
+  const cordons = [
+    { node: 'n-1', cordon, leftMs: 60_000 },
+    { node: 'n-2', cordon, leftMs: 0 },
+  ];
+  const items = planItems({ ...empty, jobs, cordons });
+  expect(items.map((i) => [i.about, i.name, i.does, i.next, i.again.inMs])).toEqual([
+    ['job', 'job-1', 'acts', 'is settled', PERIOD_MS],
+    ['cordon', 'n-2', 'acts', 'ends its cordon', PERIOD_MS],
+    ['cordon', 'n-1', 'waits', 'ends its cordon', 60_000],
+  ]);
+  expect(items[0]?.reason).toContain('check of n-0 has ended, and its nodes have not followed.');
+  expect(items[1]?.reason).toBe('ann cordoned it until then: new disk.');
+});
+
 it('says that nobody sees whom an off of a device has hit that is not proven', () => {
   const incident = anIncident('n-0', { phase: 'fenced' });
   const reasonWhere = (sighted: boolean): string | undefined => {
@@ -249,5 +268,6 @@ const empty: PlanFacts = {
   returns: [],
   checks: { begin: [], off: [] },
   jobs: [],
+  cordons: [],
   wallMs: 1,
 };

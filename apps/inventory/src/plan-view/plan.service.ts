@@ -12,7 +12,9 @@ import { incidentViews } from '../plan/incidents/incident-views.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import { stormViews } from '../plan/incidents/storm-facts.js';
 import { storms } from '../plan/incidents/storms.js';
+import { isUnsettled } from '../plan/jobs/settlement.js';
 import { absences, absenceViews } from '../plan/nodes/absences.js';
+import { cordonEnd, endingCordons } from '../plan/nodes/cordon-end.js';
 import { checksCalledOff, checksToCallOff } from '../plan/checks/checks-called-off.js';
 import { checksNow, periodicChecks } from '../plan/checks/periodic-checks.js';
 import type { Concern } from '../plan/concern.js';
@@ -111,7 +113,8 @@ export class PlanService {
       jobs: store.jobs.view
         .entries()
         .map((e) => e.value)
-        .filter((j) => !isEndedJob(j)),
+        .filter((j) => !isEndedJob(j) || isUnsettled(j)),
+      cordons: this.shown(cordonEnd, endingCordons),
       wallMs: this.context.clock.wallMs(),
     };
   }

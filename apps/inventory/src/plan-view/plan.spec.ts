@@ -59,6 +59,14 @@ describe('what the conductor would do next', () => {
     for (const name of nodes) expect(db.reason).toContain(name);
   });
 
+  it('tells when a cordon ends by itself', async () => {
+    const order = { by: 'eve', name: 'n-2', reason: 'new disk', until: Date.now() + 3_600_000 };
+    await fleet.bus.call('inventory.nodes.cordon', order);
+    const end = await item('the end of the cordon', (i) => i.about === 'cordon', 'n-2');
+    expect(end).toMatchObject({ name: 'n-2', nodes: ['n-2'], does: 'waits', next: 'ends its cordon' });
+    expect(end.again.inMs).toBeGreaterThan(3_500_000);
+  });
+
   it('tells how long the quarantine still holds a power-on', async () => {
     await fleet.die('n-1');
     const incidents = fleet.bus.bucket<IncidentRecord>('incidents');

@@ -176,7 +176,7 @@ export interface StatusView {
 }
 
 /** What an item of a plan is about. */
-export type PlanSubject = 'incident' | 'power' | 'storm' | 'workload' | 'drain' | 'return' | 'job' | 'check';
+export type PlanSubject = 'incident' | 'power' | 'storm' | 'workload' | 'drain' | 'return' | 'job' | 'check' | 'cordon';
 
 /** A number that a decision rests on, and how much of it there may be. */
 export interface PlanFigure {

@@ -21,7 +21,8 @@ export const jobSettlement: Concern = {
     ),
 };
 
-const isUnsettled = (job: JobRecord): boolean => isEndedJob(job) && !job.settled;
+/** It has ended, and its nodes have not followed. */
+export const isUnsettled = (job: JobRecord): boolean => isEndedJob(job) && !job.settled;
 
 const settlement = (id: string): SettleJob => ({
   ...{ do: 'settle-job', key: id, about: { job: id } },

@@ -1,6 +1,7 @@
-import type { Cordon } from '#contracts';
+import type { Cordon, NodeRecord } from '#contracts';
+import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
-import { intentsOfEach } from '../each-record.js';
+import { aboutNode, eachRecord, intentsOfEach } from '../each-record.js';
 import type { Intent } from '../intent.js';
 
 /** Ends a cordon at the time of day that its operator gave; one without an end stays until somebody uncordons. */
@@ -30,3 +31,19 @@ export const cordonEnd: Concern = {
 };
 
 const isOver = ({ until }: Cordon, wallMs: number): boolean => until !== undefined && until <= wallMs;
+
+/** A cordon that will end by itself. */
+export interface EndingCordon {
+  node: NodeRecord['name'];
+  cordon: Cordon;
+  /** 0: it is over, and goes with the next look. */
+  leftMs: number;
+}
+
+/** Cordons to which an end was given. */
+export const endingCordons = ({ nodes, wallMs }: Pick<Fleet, 'nodes' | 'wallMs'>): readonly EndingCordon[] =>
+  eachRecord(nodes.list, aboutNode, ({ key, value: { cordon } }): EndingCordon[] =>
+    cordon?.until === undefined
+      ? []
+      : [{ node: key, cordon, leftMs: isOver(cordon, wallMs) ? 0 : cordon.until - wallMs }],
+  ).made;
