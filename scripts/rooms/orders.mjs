@@ -83,7 +83,7 @@ export const orders = {
     rpc
     incident-report`,
   'libs/domain': `
-    claim node
+    claim job node
     verdict incident
     restore return workload
     power

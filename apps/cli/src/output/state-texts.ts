@@ -1,6 +1,7 @@
 import type { IncidentPhase } from '#contracts/incident/incident.js';
 import type { JobStatus } from '#contracts/job/job.js';
 import type { NodeState, NodeStatus, PendingReturn } from '#contracts/node/node.js';
+import type { JobEvent } from '#domain/job/changes.js';
 import type { PowerStep } from '#domain/power/next-step.js';
 import type { PowerWish } from '#domain/power/power-wish.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
@@ -127,6 +128,17 @@ export const workloadEventTexts: Record<WorkloadEvent['kind'], string> = {
   stopped: 'it was read back as stopped',
   left: 'it was read back as gone from the node that it leaves',
   'stop-failed': 'the job did not stop it',
+};
+
+export const jobEventTexts: Record<JobEvent['kind'], string> = {
+  taken: 'a worker takes it, or takes it over from one that is gone',
+  completed: 'its worker has carried it out, and it succeeded',
+  failed: 'its worker has ended it: it failed, was cancelled, timed out or cannot be carried out',
+  refused: 'a worker finds that it must not be begun',
+  cancelled: 'it is cancelled: one that runs is ended by its worker',
+  'called-back': 'the node on which it starts or stops something died: a worker ends it, or refuses it',
+  'called-off': 'a node was powered off before its workloads had left',
+  superseded: 'its store was put back to an earlier moment',
 };
 
 export const jobTexts: Record<JobStatus, StateText> = {

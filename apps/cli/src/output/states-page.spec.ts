@@ -4,6 +4,7 @@ import { IncidentPhases } from '#contracts/incident/incident.js';
 import { JobStatuses } from '#contracts/job/job.js';
 import { NodeStatuses } from '#contracts/node/node.js';
 import { phaseChanges } from '#domain/incident/phases.js';
+import { jobChanges } from '#domain/job/changes.js';
 import { workloadChanges } from '#domain/workload/changes.js';
 import { WorkloadStages } from '#domain/workload/stage.js';
 import { stateDiagram } from './markdown.js';
@@ -31,9 +32,10 @@ describe('docs/states.md', () => {
     }
   });
 
-  it('draws every change of an incident, and lists every change of a workload', () => {
+  it('draws every change of an incident, and lists every change of a workload and of a job', () => {
     for (const { from, to } of phaseChanges) expect(section('Incident')).toContain(`    ${from} --> ${to}: `);
     for (const kind of Object.keys(workloadChanges)) expect(section('Workload')).toContain(`| \`${kind}\` `);
+    for (const kind of Object.keys(jobChanges)) expect(section('Job')).toContain(`| \`${kind}\` `);
   });
 });
 

@@ -1,11 +1,13 @@
 import { closedPhases, type IncidentPhase } from '#contracts/incident/incident.js';
-import type { JobStatus } from '#contracts/job/job.js';
+import { isEndedJob, JobStatuses, type JobStatus } from '#contracts/job/job.js';
 import { phaseChanges } from '#domain/incident/phases.js';
+import { jobBeginnings, jobChanges, type JobChange, type JobEvent } from '#domain/job/changes.js';
 import { statusChanges, type StatusChange } from '#domain/node/status.js';
 import { workloadChanges, type WorkloadChange, type WorkloadEvent } from '#domain/workload/changes.js';
 import { WorkloadStages, type WorkloadStage } from '#domain/workload/stage.js';
 import { markdownTable, OUTSIDE, stateDiagram, type Arrow } from './markdown.js';
 import {
+  jobEventTexts,
   jobTexts,
   nodeStateTexts,
   phaseTexts,
@@ -24,10 +26,10 @@ import {
 const HEAD = `# States
 
 What an incident, the power of a node, a workload, a job, a node and its return can be, and what ends each state. Every change
-is a compare-and-set on the record that was decided on. The pictures of incident, workload and status, and the list of a
-workload's changes, are made from the tables in the code: there, what is not in the table cannot be written. The others are
-drawn by hand. A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`; the words are
-those of the [glossary](glossary.md).`;
+is a compare-and-set on the record that was decided on. The pictures of incident, workload, job and status, and the lists of
+a workload's and a job's changes, are made from the tables in the code: there, what is not in the table cannot be written.
+The others are drawn by hand. A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`;
+the words are those of the [glossary](glossary.md).`;
 
 /** `docs/states.md`. */
 export const statesPage = (): string =>
@@ -125,28 +127,36 @@ function stages(of: readonly WorkloadStage[]): string {
   return others.length < of.length ? `any but ${listed(others)}` : listed(of);
 }
 
-/** By hand: each is written where it happens. */
-const jobChanges: readonly (readonly [
-  from: JobStatus | typeof OUTSIDE,
-  to: JobStatus | typeof OUTSIDE,
-  why?: string,
-])[] = [
-  [OUTSIDE, 'Queued', 'admitted'],
-  ['Queued', 'Running', 'a worker takes it'],
-  ['Queued', 'Errored', 'cancelled or refused'],
-  ['Running', 'Complete', 'done'],
-  ['Running', 'Errored', 'failed or cancelled'],
-  ['Complete', OUTSIDE],
-  ['Errored', OUTSIDE],
-];
+const eventsOfJobs = Object.entries(jobChanges) as [JobEvent['kind'], JobChange][];
+const statusesOf = ({ statuses }: JobChange): [from: JobStatus, to: JobStatus][] =>
+  JobStatuses.flatMap((from) => (statuses[from] === undefined ? [] : [[from, statuses[from]]]));
 
-const job = (): string =>
-  [
+function job(): string {
+  const arrows: Arrow[] = [
+    ...Object.entries(jobBeginnings).map(([label, to]) => ({ from: OUTSIDE, to, label })),
+    ...eventsOfJobs.flatMap(([label, change]) =>
+      statusesOf(change).flatMap(([from, to]) => (from === to ? [] : [{ from, to, label }])),
+    ),
+    ...JobStatuses.filter((status) => isEndedJob({ status })).map((from) => ({ from, to: OUTSIDE })),
+  ];
+  return [
     '## Job',
-    'A record in bucket `jobs`, field `status`. Inventory admits, the worker that holds its lease carries it out (`apps/provisioner/src/jobs`). Whoever waits for its end waits until it is `settled` as well: then inventory has carried its results into the nodes.',
-    stateDiagram(jobChanges.map(([from, to, label]) => ({ from, to, ...(label !== undefined && { label }) }))),
+    'A record in bucket `jobs`, field `status`. Inventory admits, the worker that holds its lease carries it out (`apps/provisioner/src/jobs`). The table of changes: `libs/domain/src/job/changes.ts`. Whoever waits for its end waits until it is `settled` as well: then inventory has carried its results into the nodes. Where a record was lost, another one takes its place (`lost`).',
+    stateDiagram(arrows),
     tableOf(jobTexts),
+    'Where a change raises the generation, a worker that saw the job as it was before takes nothing of it, and writes nothing into it.',
+    markdownTable([
+      ['change', 'what has happened', 'in', 'becomes', 'generation'],
+      ...eventsOfJobs.map(([kind, change]) => [
+        code(kind),
+        jobEventTexts[kind],
+        listed(statusesOf(change).map(([from]) => from)),
+        listed([...new Set(statusesOf(change).map(([, to]) => to))]),
+        change.generation,
+      ]),
+    ]),
   ].join('\n\n');
+}
 
 const endings: Record<StatusChange['when'], string> = {
   begins: 'begins',

@@ -9,6 +9,7 @@ import {
   type WithRevision,
 } from '#contracts';
 import type { Entry } from '#bus';
+import { jobAfter } from '#domain/job/changes.js';
 import { OperationsService } from '../operations/operations.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isJobLabel, isOfSystem, labelledJob, type JobLabel } from './labelled-job.js';
@@ -77,11 +78,8 @@ export class JobsService {
       const job = current.value;
       if (isEndedJob(job))
         throw new MusterError('BAD_REQUEST', `job ${id} has ended already: ${job.status}`, { job: id });
-      if (job.cancel || isWanted?.(job) === false) return undefined;
-      const cancel = { by, at: this.store.clock.wallMs() };
-      return job.worker === undefined && job.status === 'Queued'
-        ? { ...job, cancel, status: 'Errored', error: `cancelled by ${by} before it began`, endedAt: cancel.at }
-        : { ...job, cancel };
+      if (isWanted?.(job) === false) return undefined;
+      return jobAfter(job, { kind: 'cancelled', by, at: this.store.clock.wallMs() });
     });
     if (!done.value) throw unknownJob(id);
     return shownJob(done.value, done.revision);

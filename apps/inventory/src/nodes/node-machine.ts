@@ -6,6 +6,7 @@ import {
   type NodeState,
   type NodeStatus,
 } from '#contracts';
+import { neverBegan } from '#domain/job/changes.js';
 import { statusChanges } from '#domain/node/status.js';
 
 /** Status that a job of this kind puts its nodes into while it lives; undefined: it leaves the status alone. */
@@ -54,7 +55,7 @@ export function statusAfter(
   job: Pick<JobRecord, 'kind' | 'status' | 'startedAt'>,
 ): NodeStatus | undefined {
   if (node.status !== statusDuring(job.kind)) return undefined;
-  const when = job.status === 'Complete' ? 'succeeds' : job.startedAt === undefined ? 'unbegun' : 'fails';
+  const when = job.status === 'Complete' ? 'succeeds' : neverBegan(job) ? 'unbegun' : 'fails';
   const changes = statusChanges.filter((c) => c.from === node.status && c.by === job.kind && c.when === when);
   return (changes.find((c) => c.to === node.prevStatus) ?? changes[0])?.to;
 }

@@ -12,6 +12,7 @@ import {
   type Reservations,
 } from '#contracts';
 import type { Entry } from '#bus';
+import { newJob } from '#domain/job/changes.js';
 import { moveForJob } from '../nodes/node-machine.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
@@ -256,21 +257,16 @@ export class OperationsService {
   ): JobRecord {
     // The nodes that a discover holds are those that stood behind its addresses: the job itself goes by address.
     const nodes = r.kind === 'discover' ? [] : held;
-    const job: JobRecord = {
+    const job = newJob({
       id,
       kind: r.kind,
       nodes,
-      status: 'Queued',
       desc: describeJob(request, nodes, extraVars),
       extraVars,
       task: r.kind,
-      error: '',
       createdAt: this.store.clock.wallMs(),
       by: r.by,
-      generation: 0,
-      results: {},
-      settled: false,
-    };
+    });
     const placed = ['commission', 'maintenance', 'service-test'].includes(request.kind);
     if (placed && request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;

@@ -1,4 +1,5 @@
-import type { JobRecord, NodeResult, Reservations } from '#contracts';
+import type { JobRecord, Reservations } from '#contracts';
+import { jobOfLostRecord, type JobOrder } from '#domain/job/changes.js';
 import type { AdmissionRequest } from './admission.js';
 import { describeJob } from './job-description.js';
 
@@ -40,24 +41,17 @@ export function lostJob(o: OrphanHold, conductor: number, now: number): JobRecor
   const group = hostGroup === undefined ? {} : { hostGroup };
   // Those that a discover holds are the ones behind its addresses.
   const nodes = kind === 'discover' ? [] : o.nodes;
-  const result: NodeResult = { ok: false, step: kind, message: LOST };
-  return {
+  const order: JobOrder = {
     id: o.job,
     kind,
     nodes,
-    status: 'Errored',
     desc: describeJob({ kind, nodes, addresses: [], ...group }, nodes, {}),
     ...group,
     extraVars: {},
     task: kind,
-    error: LOST,
     createdAt: at,
-    startedAt: at,
-    endedAt: now,
     by: 'muster',
     conductor,
-    generation: 0,
-    results: Object.fromEntries(nodes.map((n) => [n, result])),
-    settled: false,
   };
+  return jobOfLostRecord(order, LOST, now);
 }

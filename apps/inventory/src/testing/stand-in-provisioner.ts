@@ -1,6 +1,7 @@
 import type { Bus, Entry, KvView } from '#bus';
 import { isEndedJob, MusterError, type JobRecord, type NodeResult } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
+import { jobAfter, type JobEvent } from '#domain/job/changes.js';
 
 const NAME = 'stand-in';
 
@@ -32,11 +33,18 @@ export class StandInProvisioner {
   }
 
   private next(job: JobRecord, fails: boolean): JobRecord {
-    if (job.status === 'Queued') return fails && this.dice.chance(0.3) ? refused(job) : taken(job);
-    if (job.cancel) return ended(job, 'Errored', `cancelled by ${job.cancel.by}`, {});
+    const at = Date.now();
+    if (job.status === 'Queued')
+      return fails && this.dice.chance(0.3)
+        ? after(job, { kind: 'refused', error: 'refused', at })
+        : after(job, { kind: 'taken', worker: NAME, seen: job, at });
+    const end = { by: { worker: NAME, generation: job.generation }, worked: true, at };
+    if (job.cancel) return after(job, { kind: 'failed', error: `cancelled by ${job.cancel.by}`, results: {}, ...end });
     if (Object.keys(job.results).length === 0) return { ...job, task: 'site', results: resultsOf(job, !fails) };
-    const ok = Object.values(job.results).every((r) => r.ok);
-    return ended(job, ok ? 'Complete' : 'Errored', ok ? '' : 'a task failed', job.results);
+    const { results } = job;
+    return Object.values(results).every((r) => r.ok)
+      ? after(job, { kind: 'completed', results, ...end })
+      : after(job, { kind: 'failed', error: 'a task failed', results, ...end });
   }
 
   private async write(job: Entry<JobRecord>, next: JobRecord): Promise<boolean> {
@@ -50,34 +58,11 @@ export class StandInProvisioner {
   }
 }
 
-const taken = (job: JobRecord): JobRecord => ({
-  ...job,
-  status: 'Running',
-  worker: NAME,
-  generation: job.generation + 1,
-  startedAt: Date.now(),
-});
-
-const refused = (job: JobRecord): JobRecord => ({
-  ...job,
-  status: 'Errored',
-  error: 'refused',
-  generation: job.generation + 1,
-  endedAt: Date.now(),
-});
-
-const ended = (
-  job: JobRecord,
-  status: 'Complete' | 'Errored',
-  error: string,
-  results: JobRecord['results'],
-): JobRecord => ({
-  ...job,
-  status,
-  error,
-  results,
-  endedAt: Date.now(),
-});
+function after(job: JobRecord, event: JobEvent): JobRecord {
+  const next = jobAfter(job, event);
+  if (next === undefined) throw new Error(`${event.kind} is refused: ${job.id} is ${job.status}`);
+  return next;
+}
 
 function resultsOf(job: JobRecord, ok: boolean): JobRecord['results'] {
   const result: NodeResult =

@@ -1,5 +1,4 @@
 import {
-  isEndedJob,
   isOpenIncident,
   type FencingSettings,
   type IncidentRecord,
@@ -11,6 +10,7 @@ import { dropClaim } from '../claim/claim-holds.js';
 import { withoutOrder } from '../incident/order.js';
 import { isAfterOff, mayCancel } from '../incident/phases.js';
 import { go, note } from '../incident/steps.js';
+import { jobAfter } from '../job/changes.js';
 
 /**
  * What a record becomes when its store is of an earlier moment than now: what it had begun was ended since, by people or
@@ -49,11 +49,8 @@ export function supersededNode(n: NodeRecord, incident: string, { at }: Supersed
 }
 
 /** It has failed, and is never run again: its nodes may serve by now. Undefined: it has ended. */
-export function supersededJob(job: JobRecord, { why, at }: Superseded): JobRecord | undefined {
-  if (isEndedJob(job)) return undefined;
-  const { progress: _progress, moving: _moving, ...rest } = job;
-  return { ...rest, status: 'Errored', error: `${why}: ask for it anew`, endedAt: at };
-}
+export const supersededJob = (job: JobRecord, by: Superseded): JobRecord | undefined =>
+  jobAfter(job, { kind: 'superseded', ...by });
 
 /** Claims are taken anew by who still needs them. Undefined: there is none. */
 export function withoutClaims(r: Reservations): Reservations | undefined {

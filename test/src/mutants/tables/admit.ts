@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
+const JOBS = { file: 'libs/domain/src/job/changes.ts', specs: ['libs/domain/src/job/changes.spec.ts'] };
 const SETTLEMENT = ['apps/inventory/src/plan/jobs/settlement.spec.ts'];
 
 /** Of two that want one thing one gets it; one machine is one node, and who is shut out stays out. */
@@ -345,6 +346,90 @@ export const admit: readonly Mutant[] = [
       with: "{ from: 'Allocated', to: 'Provisioning', by: 'commission', when: 'begins' }",
     },
     specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
+  {
+    ...JOBS,
+    name: 'two workers take over one job',
+    symbol: 'jobChanges.taken',
+    operation: { operand: 'j.generation === seen.generation' },
+  },
+  {
+    ...JOBS,
+    name: 'a job that was refused is begun',
+    symbol: 'jobChanges.taken',
+    operation: {
+      replace: "{ Queued: 'Running', Running: 'Running' }",
+      with: "{ Queued: 'Running', Running: 'Running', Errored: 'Running' }",
+    },
+  },
+  {
+    ...JOBS,
+    name: 'a job counts as the one that a worker has seen, whoever has taken it since',
+    symbol: 'jobChanges.taken',
+    operation: { replace: "'raised'", with: "'kept'" },
+  },
+  {
+    ...JOBS,
+    name: 'a job that runs is refused, and its nodes are free under it',
+    symbol: 'jobChanges.refused',
+    operation: { replace: "{ Queued: 'Errored' }", with: "{ Queued: 'Errored', Running: 'Errored' }" },
+  },
+  {
+    ...JOBS,
+    name: 'a job that runs ends by a cancel, and its nodes are free under it',
+    symbol: 'jobChanges.cancelled',
+    operation: {
+      replace: "{ Queued: 'Errored', Running: 'Running' }",
+      with: "{ Queued: 'Errored', Running: 'Errored' }",
+    },
+  },
+  {
+    ...JOBS,
+    name: 'who asks for the end of a job later is taken for who asked first',
+    symbol: 'jobChanges.cancelled',
+    operation: { replace: 'j.cancel === undefined', with: 'true' },
+  },
+  {
+    ...JOBS,
+    name: 'a job is called off that workers may take',
+    symbol: 'jobChanges.called-off',
+    operation: { replace: 'waitsForMoves', with: '() => true' },
+  },
+  {
+    ...JOBS,
+    name: 'a worker that was overtaken ends the job of another',
+    symbol: 'isHeldBy',
+    operation: { operand: 'j.generation === by.generation' },
+  },
+  {
+    ...JOBS,
+    name: 'a worker ends a job that another one holds',
+    symbol: 'isHeldBy',
+    operation: { operand: 'j.worker === by.worker' },
+  },
+  {
+    ...JOBS,
+    name: 'a job that was taken over counts as never begun since its second worker began nothing',
+    symbol: 'ended',
+    operation: { operand: 'by.generation === 1' },
+  },
+  {
+    ...JOBS,
+    name: 'a job that worked on its nodes counts as never begun',
+    symbol: 'ended',
+    operation: { operand: '!worked' },
+  },
+  {
+    ...JOBS,
+    name: 'every job that failed counts as never begun',
+    symbol: 'neverBegan',
+    operation: { operand: 'j.startedAt === undefined' },
+  },
+  {
+    ...JOBS,
+    name: 'a job whose record was lost counts as never begun',
+    symbol: 'jobOfLostRecord',
+    operation: { row: 'startedAt: o.createdAt' },
   },
   {
     name: 'a job is settled while it runs',

@@ -652,7 +652,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'a job that was cancelled is changed all the same',
     file: 'apps/inventory/src/plan/workloads/moves.ts',
-    symbol: 'jobAfter',
+    symbol: 'afterMoves',
     operation: { drop: 'if (!waitsForMoves(job)) return undefined' },
     specs: MOVES,
   },

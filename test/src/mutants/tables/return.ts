@@ -61,8 +61,8 @@ export const returns: readonly Mutant[] = [
   {
     name: 'a maintenance that waited begins on a node that was powered off meanwhile',
     file: 'apps/inventory/src/plan/workloads/moves.ts',
-    symbol: 'jobAfter',
-    operation: { drop: 'if (off !== undefined) return calledOff(job, off, fleet.wallMs);' },
+    symbol: 'afterMoves',
+    operation: { replace: 'off !== undefined', with: 'off === null' },
     specs: ['apps/inventory/src/plan/workloads/moves.spec.ts'],
   },
   {
@@ -278,7 +278,7 @@ export const returns: readonly Mutant[] = [
     name: 'a check is called off by what was known before',
     file: 'apps/inventory/src/jobs/jobs.service.ts',
     symbol: 'JobsService.cancel',
-    operation: { operand: 'isWanted?.(job) === false' },
+    operation: { drop: 'if (isWanted?.(job) === false) return undefined' },
     specs: CHECKED,
   },
   {

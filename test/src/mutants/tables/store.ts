@@ -229,9 +229,9 @@ export const store: readonly Mutant[] = [
   },
   {
     name: 'a job of a store that was put back is run again',
-    file: 'libs/domain/src/restore/superseded.ts',
-    symbol: 'supersededJob',
-    operation: { replace: 'isEndedJob(job)', with: 'true' },
+    file: 'libs/domain/src/job/changes.ts',
+    symbol: 'jobChanges.superseded',
+    operation: { row: "Running: 'Errored'" },
     specs: superseded,
   },
   {

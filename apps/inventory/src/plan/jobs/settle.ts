@@ -11,6 +11,7 @@ import {
 } from '#contracts';
 import { withHardware } from '../../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../../nodes/node-machine.js';
+import { neverBegan } from '#domain/job/changes.js';
 import { unanswered } from '#domain/return/return.js';
 import { notSetUpAgain } from '../../nodes/accepted-drift.js';
 import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
@@ -204,9 +205,6 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   const left = withUnknownFindings(node, job, why, f.at);
   return { node: { ...left, maintenance, pendingReturn: held(pending, why) }, events };
 }
-
-/** Nothing of it ran. */
-const neverBegan = (job: JobRecord): boolean => job.status === 'Errored' && job.startedAt === undefined;
 
 /**
  * It never began since it was cancelled, or refused as the order of a replaced conductor. A job that a worker took and

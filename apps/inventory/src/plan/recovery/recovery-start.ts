@@ -1,11 +1,6 @@
-import {
-  isEndedJob,
-  type IncidentRecord,
-  type JobRecord,
-  type RecoveryAssignment,
-  type WorkloadRecord,
-} from '#contracts';
+import type { IncidentRecord, JobRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
 import { go } from '#domain/incident/steps.js';
+import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import { conducted, type Conducting } from './conducted.js';
 
@@ -33,4 +28,4 @@ export const jobOnItsWay = (w: WorkloadRecord, node: string): string | undefined
 
 /** The job, called back; undefined: it has ended, or was called back already. */
 export const calledBack = (job: JobRecord, at: number): JobRecord | undefined =>
-  isEndedJob(job) || job.cancel !== undefined ? undefined : { ...job, cancel: { by: 'muster', at } };
+  jobAfter(job, { kind: 'called-back', by: 'muster', at });

@@ -1,5 +1,6 @@
 import { waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
+import { jobAfter } from '#domain/job/changes.js';
 import { isFailing, START_FAILED } from '#domain/workload/failed-starts.js';
 import { isStopped } from '#domain/workload/owed-start.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
@@ -63,7 +64,7 @@ export const moves: Concern<MoveCondition> = {
       ),
       ...allIntents(
         eachMade(waiting(fleet), aboutJob, ({ value: job }) =>
-          jobAfter(job, fleet) === undefined ? [] : [noteMoved(job)],
+          afterMoves(job, fleet) === undefined ? [] : [noteMoved(job)],
         ),
       ),
       // A workload that could not be judged may stand in the way anywhere.
@@ -192,17 +193,20 @@ const noteDrained = ({ name, cordon }: NodeRecord): ChangeNode => ({
 const noteMoved = ({ id, nodes }: JobRecord): ChangeJob => ({
   ...{ do: 'change-job', key: id, about: { job: id }, reads: { workloads: true, nodes, incidents: nodes } },
   reason: 'What has still to leave its nodes has changed.',
-  decide: (now, { fleet }) => jobAfter(now, fleet),
+  decide: (now, { fleet }) => afterMoves(now, fleet),
 });
 
 /**
  * The job's list of what has still to leave; none: workers may take it. It ends where it would find a node dead.
  * Undefined: it stays as it is.
  */
-function jobAfter(job: JobRecord, fleet: Fleet): JobRecord | undefined {
+function afterMoves(job: JobRecord, fleet: Fleet): JobRecord | undefined {
   if (!waitsForMoves(job)) return undefined;
   const off = dead(job, fleet);
-  if (off !== undefined) return calledOff(job, off, fleet.wallMs);
+  if (off !== undefined) {
+    const why = `${off} was powered off before it began: order it again when it serves`;
+    return jobAfter(job, { kind: 'called-off', by: 'muster', why, at: fleet.wallMs });
+  }
   const moving = on(job.nodes, fleet).map((w) => w.name);
   if (moving.length === 0 && job.nodes.some((name) => notFree(name, fleet) !== undefined)) return undefined;
   return moving.sort().join() === job.moving?.join() ? undefined : { ...job, moving };
@@ -213,11 +217,6 @@ const dead = (job: JobRecord, { nodes }: Fleet): string | undefined =>
     job,
     job.nodes.flatMap((name) => nodes.get(name)?.value ?? []),
   );
-
-function calledOff(job: JobRecord, dead: string, at: number): JobRecord {
-  const error = `${dead} was powered off before it began: order it again when it serves`;
-  return { ...job, cancel: { by: 'muster', at }, status: 'Errored', error, endedAt: at };
-}
 
 /** Empty, and nothing is under way against its power: the incident that emptied it may have only just done so. */
 function notFree(name: string, fleet: Fleet): string | undefined {

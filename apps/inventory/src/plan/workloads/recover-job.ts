@@ -1,4 +1,5 @@
 import { isEndedJob, type JobRecord, type WorkloadOutcome, type WorkloadRecord } from '#contracts';
+import { newJob } from '#domain/job/changes.js';
 import { retryDelayMs, type RetryPolicy } from '../../conductor/retry-policy.js';
 
 /** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
@@ -26,11 +27,10 @@ export function groupStarts(due: readonly WorkloadRecord[]): StartGroup[] {
 /** The job that starts these workloads on their node. It reserves nothing: it must not wait for what runs there. */
 export function recoverJob(id: string, g: StartGroup, conductor: number, at: number): JobRecord {
   const names = g.workloads.map((w) => w.name);
-  return {
+  return newJob({
     id,
     kind: 'recover',
     nodes: [g.node],
-    status: 'Queued',
     desc: `recoverEvent: nodes:[${g.node}] workloads:[${names.join(' ')}]`,
     extraVars: {},
     recover: g.workloads.flatMap((w) =>
@@ -46,15 +46,11 @@ export function recoverJob(id: string, g: StartGroup, conductor: number, at: num
           ],
     ),
     task: '',
-    error: '',
     createdAt: at,
     by: 'muster',
     cause: g.cause,
     conductor,
-    generation: 0,
-    results: {},
-    settled: false,
-  };
+  });
 }
 
 /** The job that stops this workload on its node; undefined: it is assigned nowhere. */
