@@ -7,6 +7,7 @@ import {
   type RecoverTask,
   type Timer,
 } from '#contracts';
+import { jobAfter } from '#domain/job/changes.js';
 import type { ServiceConfig } from '#service';
 import type { Step } from '../ansible/ansible-events.js';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
@@ -104,7 +105,7 @@ export class JobRun {
     if (taken > MOST_TAKES) {
       const message = `Given up: taken ${taken} times, and never brought to an end (last at ${job.task || 'its begin'}).`;
       const result: NodeResult = { ok: false, step: job.task || job.kind, message };
-      await this.finish('Errored', message, Object.fromEntries(subjects.map((n) => [n, result])), true);
+      await this.finish(message, Object.fromEntries(subjects.map((n) => [n, result])), true);
       return;
     }
     const done: StepDone[] = [];
@@ -119,7 +120,7 @@ export class JobRun {
         ...(ending === undefined ? {} : { ending }),
       });
       if ('end' in next) {
-        await this.finish(next.end, next.error, next.results, done.length > 0);
+        await this.finish(next.end === 'Errored' ? next.error : undefined, next.results, done.length > 0);
         return;
       }
       try {
@@ -133,7 +134,7 @@ export class JobRun {
         );
         done.push({ step: next.run, cancelled: false, results });
         if (done.length === 1) {
-          await this.finish('Errored', failure.message, results, false);
+          await this.finish(failure.message, results, false);
           return;
         }
       }
@@ -182,19 +183,18 @@ export class JobRun {
   }
 
   private async finish(
-    status: 'Complete' | 'Errored',
-    error: string,
+    failure: string | undefined,
     outcome: Record<string, NodeResult>,
     worked: boolean,
   ): Promise<void> {
     const { bus, claim } = this.o;
     const results = withHostKeys(outcome, this.playbooks.learned);
     const ended = await claim.write((job) => {
-      const { progress: _over, ...rest } = job;
-      const next: JobRecord = { ...rest, status, error, results, endedAt: bus.clock.wallMs() };
-      // Nothing was begun, by no worker: inventory puts the nodes back to where they were.
-      if (!worked && claim.generation === 1) delete next.startedAt;
-      return next;
+      const end = { by: claim, results, worked, at: bus.clock.wallMs() };
+      return jobAfter(
+        job,
+        failure === undefined ? { kind: 'completed', ...end } : { kind: 'failed', error: failure, ...end },
+      );
     });
     // What differs is read with the job: an event about each node stays small.
     for (const [node, { diff: _long, ...result }] of Object.entries(results))

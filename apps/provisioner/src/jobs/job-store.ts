@@ -1,8 +1,9 @@
 import type { Bus, KvBucket } from '#bus';
-import { MusterError, isEndedJob, type JobRecord } from '#contracts';
+import { MusterError, type JobRecord } from '#contracts';
+import { isHeldBy, jobAfter, type JobHold } from '#domain/job/changes.js';
 
 /** A worker's hold on one job: every write asks whether it still stands. */
-export class JobClaim {
+export class JobClaim implements JobHold {
   constructor(
     private readonly jobs: KvBucket<JobRecord>,
     readonly id: string,
@@ -14,16 +15,17 @@ export class JobClaim {
    * Writes on top of what stands there. A worker that was overtaken (stopped, then continued) is refused.
    * @throws STALE_TOKEN
    */
-  async write(change: (job: JobRecord) => JobRecord): Promise<JobRecord> {
+  async write(change: (job: JobRecord) => JobRecord | undefined): Promise<JobRecord> {
     const { value } = await this.jobs.mutate(this.id, (current) => {
       const job = current?.value;
-      if (job === undefined || isEndedJob(job) || job.worker !== this.worker || job.generation !== this.generation)
+      const next = job !== undefined && isHeldBy(job, this) ? change(job) : undefined;
+      if (next === undefined)
         throw new MusterError('STALE_TOKEN', `job ${this.id} is no longer this worker's`, {
           job: this.id,
           generation: this.generation,
           current: job?.generation,
         });
-      return change(job);
+      return next;
     });
     if (value === undefined) throw new MusterError('JOB_UNKNOWN', `job ${this.id} is gone`, { job: this.id });
     return value;
@@ -41,16 +43,9 @@ export async function claimJob(
 ): Promise<{ claim: JobClaim; job: JobRecord } | undefined> {
   const jobs = bus.bucket<JobRecord>('jobs');
   const entry = await jobs.get(seen.id);
-  if (entry === undefined || entry.value.status !== seen.status || entry.value.generation !== seen.generation)
-    return undefined;
-  const { progress: _before, ...rest } = entry.value;
-  const job: JobRecord = {
-    ...rest,
-    status: 'Running',
-    worker,
-    generation: entry.value.generation + 1,
-    startedAt: entry.value.startedAt ?? bus.clock.wallMs(),
-  };
+  if (entry === undefined) return undefined;
+  const job = jobAfter(entry.value, { kind: 'taken', worker, seen, at: bus.clock.wallMs() });
+  if (job === undefined) return undefined;
   try {
     await jobs.update(seen.id, job, entry.revision);
   } catch (error) {
@@ -67,17 +62,10 @@ export interface JobRefusal {
   outranked?: number;
 }
 
-/** Ends a Queued job that must not be carried out. Nothing happened on its nodes: `startedAt` stays unset. */
+/** Ends a job that must not be carried out; undefined: it waits no more. */
 export async function refuseJob(bus: Bus, id: string, refusal: JobRefusal): Promise<JobRecord | undefined> {
-  const { value, changed } = await bus.bucket<JobRecord>('jobs').mutate(id, (current) => {
-    if (current?.value.status !== 'Queued') return undefined;
-    return {
-      ...current.value,
-      status: 'Errored',
-      ...refusal,
-      endedAt: bus.clock.wallMs(),
-      generation: current.value.generation + 1,
-    };
-  });
+  const { value, changed } = await bus
+    .bucket<JobRecord>('jobs')
+    .mutate(id, (now) => now && jobAfter(now.value, { kind: 'refused', ...refusal, at: bus.clock.wallMs() }));
   return changed ? value : undefined;
 }
