@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkerRegistry, type Bus, type Closable } from '#bus';
 import type { JobRecord } from '#contracts';
+import { jobAfter } from '#domain/job/changes.js';
+
+const WORKER = 'bench';
 
 /** No playbook is done sooner, ms: what a job costs at its end comes this long after its request was answered. */
 const JOB_MS = 500;
@@ -12,7 +15,7 @@ const JOB_MS = 500;
 export async function standInWorker(bus: Bus): Promise<Closable> {
   const worker = await WorkerRegistry.announce(bus, {
     service: 'provisioner',
-    id: 'bench',
+    id: WORKER,
     drivers: ['ansible'],
   });
   const jobs = bus.bucket<JobRecord>('jobs');
@@ -24,9 +27,11 @@ export async function standInWorker(bus: Bus): Promise<Closable> {
     begun.add(key);
     try {
       const running = taken(job.value);
+      if (running === undefined) return;
       const revision = await jobs.update(key, running, job.revision);
       await pause(JOB_MS);
-      await jobs.update(key, completed(running), revision);
+      const done = completed(running);
+      if (done !== undefined) await jobs.update(key, done, revision);
     } catch (e) {
       process.stderr.write(`  a job was not completed: ${String(e)}\n`);
     }
@@ -42,20 +47,12 @@ export async function standInWorker(bus: Bus): Promise<Closable> {
   };
 }
 
-const taken = (job: JobRecord): JobRecord => ({
-  ...job,
-  status: 'Running',
-  worker: 'bench',
-  generation: job.generation + 1,
-  startedAt: Date.now(),
-});
+const taken = (job: JobRecord): JobRecord | undefined =>
+  jobAfter(job, { kind: 'taken', worker: WORKER, seen: job, at: Date.now() });
 
-function completed(job: JobRecord): JobRecord {
+function completed(job: JobRecord): JobRecord | undefined {
   const ok = { ok: true, step: 'site', changed: 0, checksum: 'bench' };
-  return {
-    ...job,
-    status: 'Complete',
-    endedAt: Date.now(),
-    results: Object.fromEntries(job.nodes.map((n) => [n, ok])),
-  };
+  const results = Object.fromEntries(job.nodes.map((n) => [n, ok]));
+  const by = { worker: WORKER, generation: job.generation };
+  return jobAfter(job, { kind: 'completed', by, results, worked: true, at: Date.now() });
 }

@@ -20,6 +20,7 @@ import { isOrderPending } from '#domain/incident/order.js';
 import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';
+import { jobAfter, newJob } from '#domain/job/changes.js';
 import { newIncident } from '../../../apps/inventory/src/plan/incidents/new-incident.js';
 import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
 import { answerRpc } from '../nats/answer-rpc.js';
@@ -89,25 +90,20 @@ export class PlayedInventory {
     const id = `job-${++this.count}`;
     const nodes = Array.from({ length: kind === 'recover' ? 1 : size }, (_, i) => `${id}-${i + 1}`);
     for (const name of nodes) await this.putNode(aNode(name, { hostGroup: 'service-worker' }));
-    const job: JobRecord = {
+    const job = newJob({
       id,
       kind,
       nodes,
-      status: 'Queued',
       desc: `${kind} ${nodes.join(' ')}`,
       extraVars: {},
       task: '',
-      error: '',
       createdAt: this.p.bus.clock.wallMs(),
       by: 'sim',
-      generation: 0,
-      results: {},
-      settled: false,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(kind === 'recover' && {
         recover: [{ workload: `w-${id}`, generation: 1, driver: 'ansible', spec: {} }],
       }),
-    };
+    });
     // Asked again after a lost answer, it may be there already.
     await this.patiently(() =>
       this.p.bus.bucket<JobRecord>('jobs').mutate(id, (now) => (now === undefined ? job : undefined)),
@@ -116,12 +112,10 @@ export class PlayedInventory {
   }
 
   async cancel(job: string): Promise<void> {
-    await this.patiently(() =>
-      this.p.bus.bucket<JobRecord>('jobs').mutate(job, (now) => {
-        if (now === undefined || isEndedJob(now.value)) return undefined;
-        return { ...now.value, cancel: { by: 'sim', at: this.p.bus.clock.wallMs() } };
-      }),
-    );
+    const { bus } = this.p;
+    const calledBack = (now: JobRecord): JobRecord | undefined =>
+      jobAfter(now, { kind: 'called-back', by: 'sim', at: bus.clock.wallMs() });
+    await this.patiently(() => bus.bucket<JobRecord>('jobs').mutate(job, (now) => now && calledBack(now.value)));
   }
 
   private putNode(node: NodeRecord): Promise<unknown> {
