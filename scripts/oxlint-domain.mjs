@@ -16,12 +16,42 @@ const decided = new Map(
     ),
 );
 
+const jobStatuses = new Set(['Queued', 'Running', 'Complete', 'Errored']);
+/** What a job's record has beside its status, and nothing else has that has one. */
+const ofJobs = new Set(['startedAt', 'endedAt', 'settled']);
+
+const nameOf = (node) => (node?.type === 'Identifier' ? node.name : node?.value);
+const isJobStatus = (node) =>
+  node.type === 'ConditionalExpression'
+    ? isJobStatus(node.consequent) || isJobStatus(node.alternate)
+    : node.type.startsWith('TS')
+      ? node.expression !== undefined && isJobStatus(node.expression)
+      : node.type === 'Literal' && jobStatuses.has(node.value);
+const isOfJob = ({ properties }) => properties.some((p) => p.type === 'Property' && ofJobs.has(nameOf(p.key)));
+
 const isFunction = (node) => /Function|^Class/.test(node?.type ?? '');
 
-/** No app has a rule of its own under the name of one that all share: the two would drift apart. */
 export default {
   meta: { name: 'domain' },
   rules: {
+    /** What changes a job stands in one table: a status that is written beside it may be one that cannot be. */
+    'job-status': {
+      create: (context) => {
+        const report = (node) =>
+          context.report({ node, message: "a job's status is written by #domain/job/changes.js: jobAfter, newJob" });
+        return {
+          Property(node) {
+            if (node.parent.type !== 'ObjectExpression' || nameOf(node.key) !== 'status') return;
+            const { value } = node;
+            if (isJobStatus(value) || (value.type === 'Identifier' && isOfJob(node.parent))) report(node);
+          },
+          AssignmentExpression(node) {
+            if (nameOf(node.left.property) === 'status' && isJobStatus(node.right)) report(node);
+          },
+        };
+      },
+    },
+    /** No app has a rule of its own under the name of one that all share: the two would drift apart. */
     'no-twin': {
       create: (context) => {
         const judge = (id, value) => {
