@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type JobRecord } from '#contracts';
 import type { TaskRun } from '../conductor/task.js';
-import type { CheckVerdict } from '../nodes/check-verdict.js';
+import type { CheckVerdict } from '#domain/return/check-verdict.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import type { EndedJob, Moment, NodeAfterJob } from '../plan/intent.js';

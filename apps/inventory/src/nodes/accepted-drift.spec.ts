@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PERIODIC, type Finding, type JobRecord, type NodeRecord, type NodeResult } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
-import { withAcceptedDrift } from './accepted-drift.js';
-import { checkVerdict } from './check-verdict.js';
+import { verdictOf, withAcceptedDrift } from './accepted-drift.js';
 import { settle } from '../plan/jobs/settle.js';
 
 const finding = (service: string, result: Finding['result'], o: Partial<Finding> = {}): Finding => ({
@@ -34,7 +33,7 @@ const checked = (findings: Finding[], o: Partial<NodeRecord> = {}, checksum = 's
 const accepted = (o: { until?: number } = {}): NodeRecord =>
   withAcceptedDrift(checked([drift, ok]), { ...order, ...o }, 100);
 const verdict = (n: NodeRecord, findings: Finding[], at = 200, checksum = 'sum') =>
-  checkVerdict(n, told(findings, checksum), at);
+  verdictOf(n, told(findings, checksum), at);
 
 describe('a drift that an operator has accepted', () => {
   it('is kept with who, why and until when, and exactly what was found', () => {
@@ -74,7 +73,7 @@ describe('a drift that an operator has accepted', () => {
   it('is left alone where another service is set up again by itself', () => {
     const n = withAcceptedDrift(checked([finding('log', 'drift'), ok]), order, 100);
     const result = { ...told([finding('log', 'drift'), finding('web', 'broken')]) };
-    expect(checkVerdict(n, result, 200)).toMatchObject({
+    expect(verdictOf(n, result, 200)).toMatchObject({
       outcome: 'drift',
       only: ['web'],
       why: expect.stringMatching(/^web broken/) as never,

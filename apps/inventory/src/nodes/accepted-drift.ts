@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MusterError, type AcceptedDrift, type CheckResult, type Finding, type NodeRecord } from '#contracts';
+import { MusterError, type AcceptedDrift, type CheckResult, type NodeRecord } from '#contracts';
+import { checkVerdict, type CheckFacts, type CheckVerdict, type Wanted } from '#domain/return/check-verdict.js';
 import { unanswered } from '#domain/return/return.js';
 
 export interface DriftAcceptance {
@@ -15,15 +16,8 @@ export interface DriftAcceptance {
 export const isInForce = (a: AcceptedDrift | undefined, at: number): a is AcceptedDrift =>
   a !== undefined && (a.until === undefined || at < a.until);
 
-/** What of a check an operator wants so. */
-export interface Wanted {
-  covers(f: Finding): boolean;
-  /** That the effective configuration is not the one of the last provisioning. */
-  configuration: boolean;
-}
-
 /** Exactly what was found when it was accepted, under the same effective configuration, and nothing else. */
-export function wantedOf(node: Pick<NodeRecord, 'acceptedDrift'>, check: CheckResult, at: number): Wanted {
+function wantedOf(node: Pick<NodeRecord, 'acceptedDrift'>, check: CheckResult, at: number): Wanted {
   const a = node.acceptedDrift;
   if (!isInForce(a, at) || a.checksum !== check.checksum) return { covers: () => false, configuration: false };
   return {
@@ -31,6 +25,17 @@ export function wantedOf(node: Pick<NodeRecord, 'acceptedDrift'>, check: CheckRe
     configuration: a.configuration === true,
   };
 }
+
+/**
+ * What a check says of its node.
+ * @param at wall clock, ms: what was accepted may have ended
+ */
+export const verdictOf = (
+  node: Pick<NodeRecord, 'provisioned' | 'acceptedDrift'>,
+  told: CheckFacts['told'],
+  at: number,
+): CheckVerdict =>
+  checkVerdict({ told, provisioned: node.provisioned, wanted: told.check && wantedOf(node, told.check, at) });
 
 /**
  * The node with the drift of its last check accepted, in place of what was accepted before. A return that waits for an

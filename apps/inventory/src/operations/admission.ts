@@ -9,8 +9,8 @@ import {
   type NodeRecord,
   type Reservations,
 } from '#contracts';
+import { brokenTurn, takesDown } from '#domain/return/turn.js';
 import { refusedStart, statusDuring } from '../nodes/node-machine.js';
-import { brokenTurnRule, takesDown } from './resetup-rule.js';
 import { brokenRoleRule, type RoledNode } from './role-rules.js';
 
 /** More than this many waiting jobs, and a request is refused. */
@@ -211,11 +211,11 @@ function heldOtherwise(hold: Hold, nodes: string[]): MusterError {
 function checkTurn(request: AdmissionRequest, nodes: readonly NodeRecord[], facts: AdmissionFacts): void {
   const { kind, atOnce, needs } = request;
   if (!takesDown(kind) || (atOnce === true && needs === undefined)) return;
-  const broken = brokenTurnRule(kind, nodes, { ...facts, nodes: facts.nodes.values() });
+  const broken = brokenTurn(kind, nodes, { ...facts, nodes: facts.nodes.values() });
   if (broken === undefined) return;
-  if (needs !== undefined) throw broken;
+  if (needs !== undefined) throw new MusterError('ROLE_RULE', broken);
   const remedy = 'ask for one when the other serves again, or for all of it at once (atOnce, --at-once)';
-  throw new MusterError(broken.code, `${broken.message}: ${remedy}`, { nodes: nodes.map((n) => n.name) });
+  throw new MusterError('ROLE_RULE', `${broken}: ${remedy}`, { nodes: nodes.map((n) => n.name) });
 }
 
 function checkNeeded({ kind, needs }: AdmissionRequest, nodes: readonly NodeRecord[]): void {

@@ -19,7 +19,7 @@ import type { PermitDecision } from '#domain/incident/permits.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import type { About } from '../conductor/task.js';
-import type { CheckVerdict } from '../nodes/check-verdict.js';
+import type { CheckVerdict } from '#domain/return/check-verdict.js';
 import type { Fleet, Reading } from '../snapshot/fleet.js';
 import type { WantedRead } from '../snapshot/periodic-reads.js';
 

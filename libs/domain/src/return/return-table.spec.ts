@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeRecord } from '#contracts';
+import fc from 'fast-check';
+import type { IncidentPhase, NodeRecord, PendingReturn } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { isUnseenReturn, returnStep, SAYS_NOTHING_MS, type ReturnView } from './return-table.js';
+import { runs, SEED } from '#contracts/testing/chance.js';
+import {
+  isUnseenReturn,
+  returnStep,
+  returnTable,
+  SAYS_NOTHING_MS,
+  stageByReturn,
+  type ReturnRow,
+  type ReturnView,
+  type WorkThere,
+} from './return-table.js';
+import { returnStage } from './stage.js';
 
 const calm: ReturnView = {
   incident: undefined,
@@ -64,6 +76,84 @@ describe('a node that came back', () => {
   it('without an agent is known by what external monitors say', () => {
     const { verdict: _none, ...plain } = back({ enrolled: false });
     expect(returnStep(plain, calm)).toEqual({ do: 'check' });
+  });
+});
+
+describe('a return, whatever is known of its node,', () => {
+  const pending = fc.record(
+    {
+      reason: fc.constantFrom<PendingReturn['reason'][]>('disappeared', 'degraded', 'rebooted', 'first-seen'),
+      at: fc.constant(1),
+      next: fc.constant('resetup' as const),
+    },
+    { requiredKeys: ['reason', 'at'] },
+  );
+  const held = fc.record(
+    {
+      reason: fc.constant('rebooted' as const),
+      at: fc.constant(1),
+      held: fc.constant('drift'),
+      heldBy: fc.constant('work' as const),
+    },
+    { requiredKeys: ['reason', 'at', 'held'] },
+  );
+  const node = fc.record(
+    {
+      pendingReturn: fc.oneof(pending, held),
+      status: fc.constantFrom<NodeRecord['status'][]>('Allocated', 'Allocated', 'Allocated', 'Cancelled'),
+      state: fc.constantFrom<NodeRecord['state'][]>('Discovered', 'Discovered', 'Disappeared'),
+      cordon: fc.constant({ by: 'eve', reason: 'disk', at: 1 }),
+      confirmedOff: fc.constant({ at: 1, incident: 'i' }),
+    },
+    { requiredKeys: ['pendingReturn', 'status', 'state'] },
+  );
+  const view = fc.record({
+    incident: fc.constantFrom<(IncidentPhase | undefined)[]>(undefined, undefined, 'recovered', 'recovering'),
+    reserved: fc.boolean(),
+    quarantined: fc.boolean(),
+    returns: fc.constantFrom(1, 4),
+    flaps: fc.constant(3),
+    waitMs: fc.constantFrom(0, 10),
+    work: fc
+      .constantFrom<WorkThere[]>(
+        { kind: 'none' },
+        { kind: 'runs', workloads: ['db'] },
+        { kind: 'unknown', why: 'silent' },
+      )
+      .map((work) => () => work),
+    unknownMs: fc.constantFrom(0, SAYS_NOTHING_MS),
+  });
+  const always = (check: (n: NodeRecord, v: ReturnView, row: ReturnRow | undefined) => void): void =>
+    fc.assert(
+      fc.property(node, view, (o, v) => {
+        const n = back(o);
+        const { pendingReturn: p } = o;
+        check(
+          n,
+          v,
+          Object.values<ReturnRow>(returnTable).find((row) => row.when({ p, n, v })),
+        );
+      }),
+      { seed: SEED, numRuns: runs(2_000) },
+    );
+
+  it('has one answer, that of the first row that holds, and waits where none does', () => {
+    always((n, v, row) => expect(returnStep(n, v).do).toBe(row?.do ?? 'wait'));
+  });
+  it('moves only from the stages that the row names, to another one', () => {
+    always((n, _v, row) => {
+      if (row === undefined || row.do === 'wait') return;
+      expect(row.from).toContain(returnStage(n.pendingReturn));
+      expect(stageByReturn(row)).not.toBe(returnStage(n.pendingReturn));
+    });
+  });
+  it('is set up again only where it is known that nothing runs there, and nobody else is at it', () => {
+    always((n, v) => {
+      if (returnStep(n, v).do !== 'resetup') return;
+      expect([v.work().kind, v.reserved, v.quarantined, n.cordon, n.confirmedOff, n.status]).toEqual([
+        ...['none', false, false, undefined, undefined, 'Allocated'],
+      ]);
+    });
   });
 });
 

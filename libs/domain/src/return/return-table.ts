@@ -1,6 +1,7 @@
 import { FLAPPING, type IncidentPhase, type NodeRecord, type PendingReturn } from '#contracts';
 import { quietPhases } from '../incident/phases.js';
 import { isReachable } from '../verdict/heard.js';
+import type { ReturnStage } from './stage.js';
 
 /** A node that does not say whether it runs what is assigned to it is waited for so long; then an operator is told, ms. */
 export const SAYS_NOTHING_MS = 30_000;
@@ -46,54 +47,137 @@ interface ReturnCase {
   v: ReturnView;
 }
 
-interface ReturnRow {
+export type ReturnRow = {
   when: (c: ReturnCase) => boolean;
-  step: (c: ReturnCase) => ReturnStep;
-}
+  /** Stages that it ends, where it ends one. */
+  from: readonly ReturnStage[];
+  /** For people. */
+  reason: string;
+} & ({ do: Exclude<ReturnStep['do'], 'hold'> } | { do: 'hold'; why: (c: ReturnCase) => string; by?: 'work' });
 
-const wait = (): ReturnStep => ({ do: 'wait' });
-const holdForWork = ({ p, v }: ReturnCase): ReturnStep => {
+const forWork = ({ p, v }: ReturnCase): string => {
   const work = v.work();
   const what = work.kind === 'unknown' ? work.why : `it runs ${work.kind === 'runs' ? work.workloads.join(', ') : ''}`;
-  return { do: 'hold', by: 'work', why: `drift, needs operator (${what}): ${p.found ?? 'see its last check'}` };
+  return `drift, needs operator (${what}): ${p.found ?? 'see its last check'}`;
 };
 
 /**
  * What is done with a node that came back, by the first row that holds, in this order; where none does, it is waited for.
  * A check touches nothing; a re-setup begins with a cleanup, which must end nothing that runs.
  */
-const returnTable: Readonly<Record<string, ReturnRow>> = {
-  OPERATOR_ASKED: { when: ({ p }) => p.held !== undefined && p.heldBy !== 'work', step: wait },
-  /** An operator is at it, or wants it as it is; the end of the cordon is a change, at which it is looked at again. */
-  CORDONED: { when: ({ n }) => n.cordon !== undefined, step: wait },
-  NOT_ALLOCATED: { when: ({ n }) => n.status !== 'Allocated', step: wait },
-  NOT_REACHABLE: { when: ({ n }) => !isReachable(n), step: wait },
-  RESERVED: { when: ({ v }) => v.reserved, step: wait },
-  INCIDENT: { when: ({ v }) => !isQuiet(v.incident), step: wait },
-  QUARANTINED: { when: ({ v }) => v.quarantined, step: wait },
-  CHECKED_IN_VAIN: { when: ({ v }) => v.waitMs > 0, step: wait },
-  WORK_GONE: { when: ({ p, v }) => p.held !== undefined && v.work().kind === 'none', step: () => ({ do: 'lift' }) },
-  HELD_FOR_WORK: { when: ({ p }) => p.held !== undefined, step: wait },
+export const returnTable = {
+  OPERATOR_ASKED: {
+    when: ({ p }) => p.held !== undefined && p.heldBy !== 'work',
+    do: 'wait',
+    from: [],
+    reason: 'an operator is asked',
+  },
+  // The end of the cordon is a change, at which it is looked at again.
+  CORDONED: {
+    when: ({ n }) => n.cordon !== undefined,
+    do: 'wait',
+    from: [],
+    reason: 'an operator is at it, or wants it as it is',
+  },
+  NOT_ALLOCATED: {
+    when: ({ n }) => n.status !== 'Allocated',
+    do: 'wait',
+    from: [],
+    reason: 'it is not `Allocated` any more',
+  },
+  NOT_REACHABLE: {
+    when: ({ n }) => !isReachable(n),
+    do: 'wait',
+    from: [],
+    reason: 'it is not heard on `management`, or was proven off',
+  },
+  RESERVED: {
+    when: ({ v }) => v.reserved,
+    do: 'wait',
+    from: [],
+    reason: 'a job or an edit holds it',
+  },
+  INCIDENT: {
+    when: ({ v }) => !isQuiet(v.incident),
+    do: 'wait',
+    from: [],
+    reason: 'its incident is neither recovered nor over',
+  },
+  QUARANTINED: {
+    when: ({ v }) => v.quarantined,
+    do: 'wait',
+    from: [],
+    reason: 'a power command may still take effect: the power quarantine stands',
+  },
+  CHECKED_IN_VAIN: {
+    when: ({ v }) => v.waitMs > 0,
+    do: 'wait',
+    from: [],
+    reason: 'its last check could not be carried out, or its job was refused, and the backoff is not over',
+  },
+  WORK_GONE: {
+    when: ({ p, v }) => p.held !== undefined && v.work().kind === 'none',
+    do: 'lift',
+    from: ['held for work'],
+    reason: 'it is held for what runs there, and nothing does any more',
+  },
+  HELD_FOR_WORK: {
+    when: ({ p }) => p.held !== undefined,
+    do: 'wait',
+    from: [],
+    reason: 'it is held for what runs there',
+  },
   FLAPPING: {
     when: ({ v }) => v.returns > v.flaps,
-    step: ({ v }) => ({ do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` }),
+    do: 'hold',
+    from: ['due', 'to be set up'],
+    why: ({ v }) => `${FLAPPING}: ${v.returns} returns in ten minutes`,
+    reason: 'it came back more often in ten minutes than `flaps`',
   },
-  NOT_CHECKED: { when: ({ p }) => p.next !== 'resetup', step: () => ({ do: 'check' }) },
-  NO_WORK: { when: ({ v }) => v.work().kind === 'none', step: () => ({ do: 'resetup' }) },
-  WORK_RUNS: { when: ({ v }) => v.work().kind === 'runs', step: holdForWork },
-  WORK_UNKNOWN: { when: ({ v }) => v.unknownMs >= SAYS_NOTHING_MS, step: holdForWork },
+  NOT_CHECKED: {
+    when: ({ p }) => p.next !== 'resetup',
+    do: 'check',
+    from: ['due'],
+    reason: 'its check is due',
+  },
+  NO_WORK: {
+    when: ({ v }) => v.work().kind === 'none',
+    do: 'resetup',
+    from: ['to be set up'],
+    reason: 'its re-setup is due, and nothing runs there',
+  },
+  WORK_RUNS: {
+    when: ({ v }) => v.work().kind === 'runs',
+    do: 'hold',
+    by: 'work',
+    from: ['to be set up'],
+    why: forWork,
+    reason: 'its re-setup is due, and would end what runs there',
+  },
+  WORK_UNKNOWN: {
+    when: ({ v }) => v.unknownMs >= SAYS_NOTHING_MS,
+    do: 'hold',
+    by: 'work',
+    from: ['to be set up'],
+    why: forWork,
+    reason: `its re-setup is due, and nobody has said for ${SAYS_NOTHING_MS / 1_000} s whether anything runs there`,
+  },
+} as const satisfies Readonly<Record<string, ReturnRow>>;
+
+/** The stage that begins by it; none: its stage stays. */
+export const stageByReturn = (row: ReturnRow): ReturnStage | undefined => {
+  if (row.do === 'hold') return row.by === 'work' ? 'held for work' : 'held';
+  return ({ wait: undefined, lift: 'due', check: 'checking', resetup: 'being set up' } as const)[row.do];
 };
 
 /** What a node that came back needs next. */
 export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {
   const p = n.pendingReturn;
-  if (p === undefined) return wait();
+  if (p === undefined) return { do: 'wait' };
   const c = { p, n, v };
-  return (
-    Object.values(returnTable)
-      .find((row) => row.when(c))
-      ?.step(c) ?? wait()
-  );
+  const row = Object.values<ReturnRow>(returnTable).find((r) => r.when(c));
+  if (row?.do === 'hold') return { do: row.do, why: row.why(c), ...(row.by && { by: row.by }) };
+  return { do: row?.do ?? 'wait' };
 }
 
 /**

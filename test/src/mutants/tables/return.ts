@@ -1,3 +1,7 @@
+import type { checkedTable } from '#domain/return/after-check.js';
+import type { verdictTable } from '#domain/return/check-verdict.js';
+import type { returnTable } from '#domain/return/return-table.js';
+import type { turnTable } from '#domain/return/turn.js';
 import type { Mutant } from '../mutant.js';
 
 const SETTLED = ['apps/inventory/src/plan/jobs/settle.spec.ts'];
@@ -11,37 +15,103 @@ const PERIODICALLY = ['apps/inventory/src/plan/checks/periodic-check.spec.ts'];
 const CHECKED = ['apps/inventory/src/plan/checks/periodic-checks.spec.ts'];
 const ACCEPTED = ['apps/inventory/src/nodes/accepted-drift.spec.ts'];
 
+/** A row of a table, and what goes wrong where it is passed over. */
+type Rows<T> = Record<keyof T & string, string>;
+
+const returnRows: Rows<typeof returnTable> = {
+  OPERATOR_ASKED: 'a return that an operator is asked about goes on by itself',
+  CORDONED: 'a cordoned node is checked when it returns, and set up again',
+  NOT_ALLOCATED: 'a node is checked that is being decommissioned',
+  NOT_REACHABLE: 'a node is checked that nobody hears',
+  RESERVED: 'a node is checked that a job or a claim holds',
+  INCIDENT: 'a node is checked while its incident is under way',
+  QUARANTINED: 'a node is set up that a power-off may still reach',
+  CHECKED_IN_VAIN: 'a check that could not be carried out is repeated at once',
+  WORK_GONE: 'a node that is held for what it runs stays so when it runs nothing any more',
+  HELD_FOR_WORK: 'a node that is held for what it runs is checked all the same',
+  FLAPPING: 'a node that comes back again and again is not held',
+  NOT_CHECKED: 'a node is set up again without a check',
+  NO_WORK: 'a node that runs nothing is not set up again',
+  WORK_RUNS: 'nobody is asked about a node that runs what a cleanup would end',
+  WORK_UNKNOWN: 'nobody is asked about a node that does not say what it runs',
+};
+const verdictRows: Rows<typeof verdictTable> = {
+  NOTHING_TOLD: 'it is not said why a check has ended without findings',
+  DIFFERS: 'a check that found drift is passed',
+  NOT_SEEN: 'a service that could not be looked at is well',
+  NO_SERVICE: 'a check that tells of no service at all does not say so',
+  UNREPORTED: 'a service that a check passes over in silence is well',
+  OTHER_CONFIGURATION: 'the effective configuration is not compared with the one that was provisioned last',
+  FAILED: 'it is not said why a check has failed without a finding',
+  WELL: 'a check in which all is well is no pass',
+};
+const checkedRows: Rows<typeof checkedTable> = {
+  NEWER_RETURN: 'a check answers for a return that came after it',
+  PERIODIC: 'a periodic check takes a healthy node out of service, or takes one back',
+  PASSED: 'a check that has passed puts no node into service',
+  NO_WORD: 'a check by an operator that says nothing counts as a try of the return',
+  UNREACHED: 'a check that ssh does not get there with counts as one that failed there',
+  NOT_CARRIED_OUT: 'a check that could not be carried out is the last one of its return',
+  NO_RETURN: 'a node in service is to be held for what an operator’s check has found',
+  STILL_HELD: 'a check by an operator sets a node up again that is held',
+  ASK: 'drift is set up again although an operator is to be asked',
+  CHECK_ONLY: 'drift is set up again where it is only to be checked',
+  SERVES_UNCHANGED: 'what serves in an unchanged boot is cleaned up for an edit',
+  DRIFTED: 'a node in which its check has found drift is not set up again',
+};
+const turnRows: Rows<typeof turnTable> = {
+  OTHER_UNDER_WAY: 'nodes that serve together are cleaned up in two jobs at once',
+  SEVERAL_MASTERS: 'masters are cleaned up at once in one job',
+  NO_OTHER_MASTER: 'a master is cleaned up while no other serves',
+};
+const passedOver = <T>(table: string, file: string, rows: Rows<T>): Mutant[] =>
+  Object.entries<string>(rows).map(([row, name]) => ({
+    name,
+    file: `libs/domain/src/return/${file}.ts`,
+    symbol: `${table}.${row}`,
+    operation: { set: 'when', to: '() => false' },
+    specs: [`libs/domain/src/return/${file}.spec.ts`],
+  }));
+
 /** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
 export const returns: readonly Mutant[] = [
+  ...passedOver<typeof returnTable>('returnTable', 'return-table', returnRows),
+  ...passedOver<typeof verdictTable>('verdictTable', 'check-verdict', verdictRows),
+  ...passedOver<typeof checkedTable>('checkedTable', 'after-check', checkedRows),
+  ...passedOver<typeof turnTable>('turnTable', 'turn', turnRows),
   {
-    name: 'a check that found drift is passed',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { replace: 'bad.length > 0', with: 'bad.length < 0' },
+    name: 'what the check of another return has found decides about this one',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: 'pending?.job === job.id', with: 'true' },
     specs: SETTLED,
   },
   {
-    name: 'the effective configuration is not compared with the one that was provisioned last',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { replace: 'node.provisioned.checksum !== check.checksum', with: 'false' },
+    name: 'a periodic check is settled like one that decides',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: 'job.cause === PERIODIC', with: 'false' },
+    specs: ACCEPTED,
+  },
+  {
+    name: 'what is about the boot before is kept as the last check',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: "step.do === 'ignore'", with: 'false' },
     specs: SETTLED,
   },
   {
     name: 'a check that could not be carried out is passed',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: {
-      replace: "{ outcome: 'unknown', why: result.message ?? `${result.step} ended without findings` }",
-      with: "{ outcome: 'pass', why: '' }",
-    },
+    file: 'libs/domain/src/return/check-verdict.ts',
+    symbol: 'verdictTable.NOTHING_TOLD',
+    operation: { set: 'outcome', to: "'pass'" },
     specs: SETTLED,
   },
   {
     name: 'a check that failed without a finding is passed',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { negate: '!result.ok' },
+    file: 'libs/domain/src/return/check-verdict.ts',
+    symbol: 'verdictTable.FAILED',
+    operation: { set: 'outcome', to: "'pass'" },
     specs: SETTLED,
   },
   {
@@ -49,13 +119,6 @@ export const returns: readonly Mutant[] = [
     file: 'libs/domain/src/return/return-table.ts',
     symbol: 'returnTable',
     operation: { replace: "({ v }) => v.work().kind === 'none'", with: '() => true' },
-    specs: STEP,
-  },
-  {
-    name: 'a cordoned node is checked when it returns, and set up again',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { replace: '({ n }) => n.cordon !== undefined', with: '() => false' },
     specs: STEP,
   },
   {
@@ -147,34 +210,6 @@ export const returns: readonly Mutant[] = [
     symbol: 'checkWorkloads',
     operation: { replace: 'request.isAbsent?.(node, w) !== true', with: 'request.isAbsent === undefined' },
     specs: ADMITTED,
-  },
-  {
-    name: 'drift is set up again although an operator is to be asked',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { replace: "f.onReturn === 'ask'", with: 'false' },
-    specs: SETTLED,
-  },
-  {
-    name: 'drift is set up again where it is only to be checked',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { replace: "f.onReturn === 'check-only'", with: 'false' },
-    specs: SETTLED,
-  },
-  {
-    name: 'a check answers for a return that came after it',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { operand: 'isOld' },
-    specs: SETTLED,
-  },
-  {
-    name: 'a periodic check takes a healthy node out of service, or takes one back',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { operand: 'job.cause === PERIODIC' },
-    specs: ['apps/inventory/src/nodes/accepted-drift.spec.ts'],
   },
   {
     name: 'a node is out of service while it is only looked at',
@@ -320,13 +355,6 @@ export const returns: readonly Mutant[] = [
     specs: ACCEPTED,
   },
   {
-    name: 'a service that could not be looked at is well',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { replace: 'unknown.length > 0', with: 'unknown.length < 0' },
-    specs: SETTLED,
-  },
-  {
     name: 'services are set up by themselves that do not say they may be',
     file: 'apps/provisioner/src/services/partial-resetup.ts',
     symbol: 'aloneAmong',
@@ -335,9 +363,9 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'some services are set up by themselves where another is in no order either',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
+    file: 'libs/domain/src/return/check-verdict.ts',
     symbol: 'onlyThese',
-    operation: { replace: 'bad.every((s) => alone.includes(s))', with: 'true' },
+    operation: { replace: 'bad.every((f) => alone.includes(f.service))', with: 'true' },
     specs: SETTLED,
   },
   {
@@ -391,85 +419,6 @@ export const returns: readonly Mutant[] = [
     symbol: 'withHostKeys',
     operation: { operand: '(node.sshHostKeys?.length ?? 0) > 0' },
     specs: SETTLED,
-  },
-  {
-    name: 'a node that comes back again and again is not held',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { replace: 'v.returns > v.flaps', with: 'false' },
-    specs: STEP,
-  },
-  {
-    name: 'a node is set up that a power-off may still reach',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'QUARANTINED: { when: ({ v }) => v.quarantined, step: wait }' },
-    specs: STEP,
-  },
-  {
-    name: 'a node is checked while its incident is under way',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'INCIDENT: { when: ({ v }) => !isQuiet(v.incident), step: wait }' },
-    specs: STEP,
-  },
-  {
-    name: 'a return that an operator is asked about goes on by itself',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: {
-      row: "OPERATOR_ASKED: { when: ({ p }) => p.held !== undefined && p.heldBy !== 'work', step: wait }",
-    },
-    specs: STEP,
-  },
-  {
-    name: 'a node is checked that a job or a claim holds',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'RESERVED: { when: ({ v }) => v.reserved, step: wait }' },
-    specs: STEP,
-  },
-  {
-    name: 'a node is checked that is being decommissioned',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: "NOT_ALLOCATED: { when: ({ n }) => n.status !== 'Allocated', step: wait }" },
-    specs: STEP,
-  },
-  {
-    name: 'a node is checked that nobody hears',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'NOT_REACHABLE: { when: ({ n }) => !isReachable(n), step: wait }' },
-    specs: STEP,
-  },
-  {
-    name: 'a node that is held for what it runs is checked all the same',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'HELD_FOR_WORK: { when: ({ p }) => p.held !== undefined, step: wait }' },
-    specs: STEP,
-  },
-  {
-    name: 'nobody is asked about a node that runs what a cleanup would end',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: "WORK_RUNS: { when: ({ v }) => v.work().kind === 'runs', step: holdForWork }" },
-    specs: STEP,
-  },
-  {
-    name: 'nobody is asked about a node that does not say what it runs',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'WORK_UNKNOWN: { when: ({ v }) => v.unknownMs >= SAYS_NOTHING_MS, step: holdForWork }' },
-    specs: STEP,
-  },
-  {
-    name: 'a check that could not be carried out is repeated at once',
-    file: 'libs/domain/src/return/return-table.ts',
-    symbol: 'returnTable',
-    operation: { row: 'CHECKED_IN_VAIN: { when: ({ v }) => v.waitMs > 0, step: wait }' },
-    specs: STEP,
   },
   {
     name: 'a node that counts as off is checked',
@@ -664,23 +613,9 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a check that tells of no service at all is passed',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { replace: 'check.findings.length === 0', with: 'check.findings.length < 0' },
-    specs: SETTLED,
-  },
-  {
-    name: 'a service that a check passes over in silence is well',
-    file: 'apps/inventory/src/nodes/check-verdict.ts',
-    symbol: 'checkVerdict',
-    operation: { replace: 'unreported.length > 0', with: 'unreported.length < 0' },
-    specs: SETTLED,
-  },
-  {
-    name: 'what serves in an unchanged boot is cleaned up for an edit',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { replace: 'verdict.serves === true', with: 'verdict.serves !== true && verdict.serves' },
+    file: 'libs/domain/src/return/check-verdict.ts',
+    symbol: 'verdictTable.NO_SERVICE',
+    operation: { set: 'outcome', to: "'pass'" },
     specs: SETTLED,
   },
   {
@@ -692,8 +627,8 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'masters are cleaned up side by side',
-    file: 'apps/inventory/src/operations/resetup-rule.ts',
-    symbol: 'brokenTurnRule',
+    file: 'libs/domain/src/return/turn.ts',
+    symbol: 'pairUnderWay',
     operation: { operand: "role(n) === 'master'" },
     specs: ADMITTED,
   },
@@ -706,8 +641,8 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'the last master that serves is cleaned up',
-    file: 'apps/inventory/src/operations/resetup-rule.ts',
-    symbol: 'brokenTurnRule',
+    file: 'libs/domain/src/return/turn.ts',
+    symbol: 'leavesOnlyWorkers',
     operation: { replace: 'otherMasters.some(serves)', with: 'otherMasters.length > 0' },
     specs: ADMITTED,
   },

@@ -1,7 +1,6 @@
 import { heldAlarm, type AlarmCode, type AlarmRecord, type NodeRecord, type PendingReturn } from '#contracts';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
-import { isInForce } from '../../nodes/accepted-drift.js';
-import { checkVerdict } from '../../nodes/check-verdict.js';
+import { isInForce, verdictOf } from '../../nodes/accepted-drift.js';
 import { alarmIntents } from './alarm-intents.js';
 import type { Concern } from '../concern.js';
 import { eachRecord, isDecided } from '../each-record.js';
@@ -75,7 +74,7 @@ function failedAlarm(node: string, p: PendingReturn | undefined): CheckAlarm | u
 export function standingAlarm(n: NodeRecord, at: number): CheckAlarm | undefined {
   const last = n.lastCheck;
   if (last === undefined || n.status !== 'Allocated') return undefined;
-  const { outcome, why } = checkVerdict(n, last, at);
+  const { outcome, why } = verdictOf(n, last, at);
   if (outcome === 'pass') return undefined;
   if (outcome === 'drift') {
     const isBroken = last.check?.findings.some((f) => f.result === 'broken') === true;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
+import { afterCheck, stageByCheck } from '#domain/return/after-check.js';
+import { returnStage } from '#domain/return/stage.js';
 import { aJob, aNode } from '../../testing/fixtures.js';
+import { verdictOf } from '../../nodes/accepted-drift.js';
 import { moveForJob } from '../../nodes/node-machine.js';
 import { settle, type SettleFacts } from './settle.js';
 
@@ -100,6 +103,26 @@ describe('what a machine says of its hardware', () => {
 });
 
 describe('a check of a returned node', () => {
+  it('ends in the stage that its row says', () => {
+    const lost: NodeResult = { ok: false, step: 'check', message: 'no route' };
+    const results = [check('ok'), check('drift'), check('ok', 'other'), lost, { ...lost, unreachable: true as const }];
+    const returns: NonNullable<NodeRecord['pendingReturn']>[] = [
+      { reason: 'rebooted', at: 1, job: 'job-1' },
+      { reason: 'degraded', at: 1, job: 'job-1' },
+      { reason: 'rebooted', at: 1, job: 'job-2' },
+      { reason: 'rebooted', at: 1, held: 'drift', heldBy: 'work' },
+    ];
+    for (const pendingReturn of returns)
+      for (const result of results)
+        for (const onReturn of ['resetup', 'ask', 'check-only'] as const) {
+          const step = afterCheck(pendingReturn, {
+            ...{ verdict: verdictOf(back(), result, facts.at), isOfReturn: pendingReturn.job === 'job-1' },
+            ...{ isPeriodic: false, isUnreached: result.unreachable === true, onReturn },
+          });
+          const { node } = settle(back({ pendingReturn }), job('check', result), { ...facts, onReturn });
+          expect(returnStage(node.pendingReturn)).toBe(stageByCheck[step.do] ?? returnStage(pendingReturn));
+        }
+  });
   it('that passes takes it back: nothing pending, no maintenance, what is installed unchanged', () => {
     const s = settle(back(), job('check', check('ok')), facts);
     expect(s.node.pendingReturn).toBeUndefined();

@@ -12,9 +12,10 @@ import {
 import { withHardware } from '../../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../../nodes/node-machine.js';
 import { neverBegan } from '#domain/job/changes.js';
+import { afterCheck, type CheckedStep } from '#domain/return/after-check.js';
+import type { CheckVerdict } from '#domain/return/check-verdict.js';
 import { unanswered } from '#domain/return/return.js';
-import { notSetUpAgain } from '../../nodes/accepted-drift.js';
-import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
+import { notSetUpAgain, verdictOf } from '../../nodes/accepted-drift.js';
 import { withFindings, withUnknownFindings } from './with-findings.js';
 
 export interface SettleFacts {
@@ -138,49 +139,47 @@ function settleCheck(
   result: NodeResult,
   f: SettleFacts,
 ): Settlement {
-  const verdict = checkVerdict(settled, result, f.at);
-  const isOld = newerReturn(settled, job) !== undefined;
-  const node = isOld ? settled : withLastCheck(settled, job, result, verdict.outcome, f.at);
-  const answersReturn = node.pendingReturn?.job === job.id;
+  const verdict = verdictOf(settled, result, f.at);
+  const pending = settled.pendingReturn;
+  const step = afterCheck(pending, {
+    verdict,
+    isOfReturn: pending?.job === job.id,
+    isPeriodic: job.cause === PERIODIC,
+    isUnreached: result.unreachable === true,
+    onReturn: f.onReturn,
+  });
+  const node = step.do === 'ignore' ? settled : withLastCheck(settled, job, result, verdict.outcome, f.at);
   const events: SettleEvent[] = [];
   if (result.check)
     events.push({
       kind: 'check',
       data: { node: node.name, job: job.id, pass: verdict.outcome === 'pass', result: result.check },
     });
-  // One of a node in service only looks: whatever it has found, and whatever has become of the node meanwhile.
-  if (isOld || job.cause === PERIODIC) return { node, events };
-
-  if (verdict.outcome === 'pass') {
-    if (before.lastJob === job.id || node.pendingReturn || node.maintenance) events.push(inService(node));
+  if (step.do === 'serve') {
+    if (before.lastJob === job.id || pending || node.maintenance) events.push(inService(node));
     return { node: cleared(node, job, {}, f.at), events };
   }
-  // An operator's check of a node in service: the finding is told, the node stays.
-  const hold = (why: string): Settlement => ({
-    node: node.pendingReturn ? { ...node, pendingReturn: held(node.pendingReturn, why) } : node,
-    events,
-  });
-  if (verdict.outcome === 'unknown') {
-    const pending = answersReturn ? node.pendingReturn : undefined;
-    if (!pending) return { node, events };
-    const { job: _ended, unreached, ...waiting } = pending;
-    if (result.unreachable === true) {
-      const tried = { tries: (unreached?.tries ?? 0) + 1, why: verdict.why };
-      return { node: { ...node, pendingReturn: { ...waiting, unreached: tried } }, events };
+  return { node: pending ? { ...node, pendingReturn: checked(pending, step) } : node, events };
+}
+
+/** The return that goes on after its check. */
+function checked(p: PendingReturn, step: Exclude<CheckedStep, { do: 'serve' }>): PendingReturn {
+  const { job: _ended, unreached, ...waiting } = p;
+  switch (step.do) {
+    case 'ignore':
+    case 'note':
+      return p;
+    case 'reach':
+      return { ...waiting, unreached: { tries: (unreached?.tries ?? 0) + 1, why: step.why } };
+    case 'check':
+      return { ...waiting, failedTries: (p.failedTries ?? 0) + 1, failedWhy: step.why };
+    case 'hold':
+      return held(p, step.why);
+    case 'resetup': {
+      const { do: next, ...due } = step;
+      return { ...unanswered(p), next, ...due };
     }
-    const tries = (pending.failedTries ?? 0) + 1;
-    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries, failedWhy: verdict.why } }, events };
   }
-  if (!answersReturn) return hold(`drift: ${verdict.why}`);
-  if (f.onReturn === 'ask') return hold(`drift, needs operator (onReturn: ask): ${verdict.why}`);
-  if (f.onReturn === 'check-only') return hold(`drift, needs operator (onReturn: check-only): ${verdict.why}`);
-  // What serves in an unchanged boot is not taken down for an edit: that is for an operator to time.
-  if (verdict.serves === true && node.pendingReturn?.reason !== 'rebooted')
-    return hold(`drift, needs operator (its services are well, in an unchanged boot): ${verdict.why}`);
-  const waiting = unanswered(node.pendingReturn ?? { reason: 'rebooted', at: f.at });
-  const due: PendingReturn = { ...waiting, next: 'resetup', found: verdict.why };
-  if (verdict.only !== undefined) due.only = verdict.only;
-  return { node: { ...node, pendingReturn: due }, events };
 }
 
 function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {

@@ -1,6 +1,7 @@
 import { isEndedJob, managementAddress, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
 import { applyMonitorEvent } from '../../node-state/monitor-event.js';
-import { checkVerdict, type CheckVerdict } from '../../nodes/check-verdict.js';
+import type { CheckVerdict } from '#domain/return/check-verdict.js';
+import { verdictOf } from '../../nodes/accepted-drift.js';
 import { heldBy, release } from '../../operations/reservations.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
@@ -53,7 +54,7 @@ function afterJob(now: NodeRecord, job: JobRecord, { settings, wallMs: at }: Fle
   return {
     next: now.lastJob === job.id ? undefined : node,
     events,
-    verdict: result && checkVerdict(node, result, at),
+    verdict: result && verdictOf(node, result, at),
   };
 }
 
