@@ -4,6 +4,9 @@ import type { NodeState, NodeStatus, PendingReturn } from '#contracts/node/node.
 import type { JobEvent } from '#domain/job/changes.js';
 import type { PowerStep } from '#domain/power/next-step.js';
 import type { PowerWish } from '#domain/power/power-wish.js';
+import type { CheckedStep } from '#domain/return/after-check.js';
+import type { ReturnStep } from '#domain/return/return-table.js';
+import type { ReturnStage } from '#domain/return/stage.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import type { WorkloadStage } from '#domain/workload/stage.js';
 
@@ -188,8 +191,7 @@ export const returnReasonTexts: Record<PendingReturn['reason'], string> = {
   'first-seen': 'it is heard for the first time',
 };
 
-/** Of a return: no type in the code names these, they follow from the members of {@link PendingReturn}. */
-export const returnTexts = {
+export const returnTexts: Record<ReturnStage, StateText> = {
   due: [
     'The return is noted; the node is out of service.',
     'It is reachable, free and quiet: a check begins. More returns in ten minutes than `flaps`: it is held.',
@@ -206,5 +208,22 @@ export const returnTexts = {
   ],
   'held for work': ['A re-setup would end what runs there.', 'Nothing runs there any more: it is checked anew.'],
   'in service': ['The check, or the re-setup, has passed: the return is over.', 'The next return.'],
-} as const satisfies Record<string, StateText>;
-export type ReturnStage = keyof typeof returnTexts;
+};
+
+export const returnStepTexts: Record<ReturnStep['do'], string> = {
+  wait: 'it waits',
+  hold: 'it is held: a person is asked',
+  lift: 'its hold is lifted, and it is checked anew',
+  check: 'a check begins',
+  resetup: 'a re-setup begins',
+};
+
+export const checkedStepTexts: Record<CheckedStep['do'], string> = {
+  ignore: 'nothing, and it is not kept as the last check',
+  note: 'it is kept as the last check, and nothing more',
+  serve: 'the return is over: the node is in service',
+  check: 'it is checked again, after the backoff for checks that failed',
+  reach: 'it is checked again, after the backoff for ssh',
+  hold: 'it is held: a person is asked',
+  resetup: 'it is to be set up again',
+};

@@ -3,22 +3,28 @@ import { isEndedJob, JobStatuses, type JobStatus } from '#contracts/job/job.js';
 import { phaseChanges } from '#domain/incident/phases.js';
 import { jobBeginnings, jobChanges, type JobChange, type JobEvent } from '#domain/job/changes.js';
 import { statusChanges, type StatusChange } from '#domain/node/status.js';
+import { checkedTable, stageByCheck, type CheckedRow } from '#domain/return/after-check.js';
+import { verdictTable, type VerdictRow } from '#domain/return/check-verdict.js';
+import { returnTable, stageByReturn, type ReturnRow } from '#domain/return/return-table.js';
+import type { ReturnStage } from '#domain/return/stage.js';
+import { turnTable, type TurnRow } from '#domain/return/turn.js';
 import { workloadChanges, type WorkloadChange, type WorkloadEvent } from '#domain/workload/changes.js';
 import { WorkloadStages, type WorkloadStage } from '#domain/workload/stage.js';
 import { markdownTable, OUTSIDE, stateDiagram, type Arrow } from './markdown.js';
 import {
+  checkedStepTexts,
   jobEventTexts,
   jobTexts,
   nodeStateTexts,
   phaseTexts,
   powerStepTexts,
   returnReasonTexts,
+  returnStepTexts,
   returnTexts,
   stageTexts,
   statusTexts,
   wishTexts,
   workloadEventTexts,
-  type ReturnStage,
   type StateText,
   type WishName,
 } from './state-texts.js';
@@ -28,8 +34,8 @@ const HEAD = `# States
 What an incident, the power of a node, a workload, a job, a node and its return can be, and what ends each state. Every change
 is a compare-and-set on the record that was decided on. The pictures of incident, workload, job and status, and the lists of
 a workload's and a job's changes, are made from the tables in the code: there, what is not in the table cannot be written.
-The others are drawn by hand. A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`;
-the words are those of the [glossary](glossary.md).`;
+That of a return is made from the tables that decide about it. The others are drawn by hand. A state that stays what it is is
+not drawn. Written by \`muster manual states > docs/states.md\`; the words are those of the [glossary](glossary.md).`;
 
 /** `docs/states.md`. */
 export const statesPage = (): string =>
@@ -189,37 +195,55 @@ const node = (): string =>
     'Beside these an operator sets and ends a `cordon`, and the system sets `maintenance` after a fencing and ends it when the check has passed. Whether a node is in service is computed from all of them at every read, and never stored: [the reasons](alarms.md#why-a-node-is-out-of-service).',
   ].join('\n\n');
 
-/** By hand: a return is made of several members of the node's record. */
-const returns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: ReturnStage, why: string])[] = [
+/** By hand: what begins a return, what a re-setup makes of it, and what people do. */
+const otherReturns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: ReturnStage, why: string])[] = [
   [OUTSIDE, 'due', 'heard again'],
-  ['due', 'checking', 'reachable, free and quiet'],
-  ['due', 'held', 'flapping'],
-  ['checking', 'due', 'the check could not be carried out'],
-  ['checking', 'in service', 'passed'],
-  ['checking', 'to be set up', 'drift, onReturn is resetup'],
-  ['checking', 'held', 'drift, an operator is asked'],
-  ['to be set up', 'being set up', 'nothing runs there'],
-  ['to be set up', 'held for work', 'something runs there'],
-  ['held for work', 'due', 'nothing runs there any more'],
-  ['being set up', 'in service', 'passed'],
+  ['being set up', 'in service', 'installed'],
   ['being set up', 'held', 'failed'],
+  ['being set up', 'due', 'it came back once more'],
   ['held', 'due', 'released, or a new boot'],
 ];
+
+const returnRows = Object.entries<ReturnRow>(returnTable);
+const checkedRows = Object.entries<CheckedRow>(checkedTable);
+
+/** The stages that a row ends, and the one that begins by it. */
+const rowArrows = (label: string, from: readonly ReturnStage[], to: ReturnStage | undefined): Arrow[] =>
+  to === undefined ? [] : from.filter((stage) => stage !== to).map((stage) => ({ from: stage, to, label }));
+
+const rowsTable = (head: string, rows: readonly (readonly [name: string, when: string, done: string])[]): string =>
+  markdownTable([['row', 'where', head], ...rows.map(([name, when, done]) => [code(name), when, done])]);
 
 const comeback = (): string =>
   [
     '## Return',
-    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What begins it: `apps/inventory/src/plan/returns`; what a job makes of it: `apps/inventory/src/plan/jobs/settle.ts`.',
-    stateDiagram(returns.map(([from, to, label]) => ({ from, to, label }))),
+    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What is done about it stands in two tables: `returnTable` (`libs/domain/src/return/return-table.ts`) has what is begun for it, `checkedTable` (`libs/domain/src/return/after-check.ts`) what its check makes of it. An arrow names the row; those in small letters are in neither table.',
+    stateDiagram([
+      ...otherReturns.map(([from, to, label]) => ({ from, to, label })),
+      ...returnRows.flatMap(([name, row]) => rowArrows(name, row.from, stageByReturn(row))),
+      ...checkedRows.flatMap(([name, row]) => rowArrows(name, row.from, stageByCheck[row.do])),
+    ]),
     tableOf(returnTexts),
     meanings('reason', returnReasonTexts),
-    'A return waits while one of these holds:',
-    [
-      '- The node is cordoned.',
-      '- It is not heard on `management`.',
-      '- A job or an edit holds it.',
-      '- Its incident is neither recovered nor over.',
-      '- The power quarantine stands.',
-      '- Its last check could not be carried out, and the backoff is not over.',
-    ].join('\n'),
+    'What is begun for a pending return, by the first row that holds; where none does, it waits:',
+    rowsTable(
+      'what is done',
+      returnRows.map(([name, row]) => [name, row.reason, returnStepTexts[row.do]]),
+    ),
+    'A re-setup begins only in its turn (`turnTable` in `libs/domain/src/return/turn.ts`). By the first row that holds its job is refused; that of a return is asked for again:',
+    markdownTable([
+      ['row', 'where'],
+      ...Object.entries<TurnRow>(turnTable).map(([name, row]) => [code(name), row.reason]),
+    ]),
+    'What a check says of its node, by the first row that holds (`verdictTable` in `libs/domain/src/return/check-verdict.ts`):',
+    rowsTable(
+      'what it says',
+      Object.entries<VerdictRow>(verdictTable).map(([name, row]) => [name, row.reason, code(row.outcome)]),
+    ),
+    'What is done about it, by the first row that holds:',
+    rowsTable(
+      'what is done',
+      checkedRows.map(([name, row]) => [name, row.reason, checkedStepTexts[row.do]]),
+    ),
+    'What a re-setup makes of the return: `settleResetup` in `apps/inventory/src/plan/jobs/settle.ts`.',
   ].join('\n\n');
