@@ -5,6 +5,7 @@ import type { JobEvent } from '#domain/job/changes.js';
 import type { PowerStep } from '#domain/power/next-step.js';
 import type { PowerWish } from '#domain/power/power-wish.js';
 import type { CheckedStep } from '#domain/return/after-check.js';
+import type { ResetupStep } from '#domain/return/after-resetup.js';
 import type { ReturnStep } from '#domain/return/return-table.js';
 import type { ReturnStage } from '#domain/return/stage.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
@@ -226,4 +227,12 @@ export const checkedStepTexts: Record<CheckedStep['do'], string> = {
   reach: 'it is checked again, after the backoff for ssh',
   hold: 'it is held: a person is asked',
   resetup: 'it is to be set up again',
+};
+
+export const resetupStepTexts: Record<ResetupStep, string> = {
+  serve: 'the return is over: the node is in service',
+  check: 'that return gets its check',
+  note: 'nothing: the node is what it was',
+  hold: 'it is held: a person is asked',
+  'take-out': 'it is held, and out of service (`maintenance`): a person is asked',
 };

@@ -4,6 +4,7 @@ import { phaseChanges } from '#domain/incident/phases.js';
 import { jobBeginnings, jobChanges, type JobChange, type JobEvent } from '#domain/job/changes.js';
 import { statusChanges, type StatusChange } from '#domain/node/status.js';
 import { checkedTable, stageByCheck, type CheckedRow } from '#domain/return/after-check.js';
+import { resetupTable, stageByResetup, type ResetupRow } from '#domain/return/after-resetup.js';
 import { verdictTable, type VerdictRow } from '#domain/return/check-verdict.js';
 import { returnTable, stageByReturn, type ReturnRow } from '#domain/return/return-table.js';
 import type { ReturnStage } from '#domain/return/stage.js';
@@ -18,6 +19,7 @@ import {
   nodeStateTexts,
   phaseTexts,
   powerStepTexts,
+  resetupStepTexts,
   returnReasonTexts,
   returnStepTexts,
   returnTexts,
@@ -195,16 +197,14 @@ const node = (): string =>
     'Beside these an operator sets and ends a `cordon`, and the system sets `maintenance` after a fencing and ends it when the check has passed. Whether a node is in service is computed from all of them at every read, and never stored: [the reasons](alarms.md#why-a-node-is-out-of-service).',
   ].join('\n\n');
 
-/** By hand: what begins a return, what a re-setup makes of it, and what people do. */
+/** By hand: what begins a return, and what people do. */
 const otherReturns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: ReturnStage, why: string])[] = [
   [OUTSIDE, 'due', 'heard again'],
-  ['being set up', 'in service', 'installed'],
-  ['being set up', 'held', 'failed'],
-  ['being set up', 'due', 'it came back once more'],
   ['held', 'due', 'released, or a new boot'],
 ];
 
 const returnRows = Object.entries<ReturnRow>(returnTable);
+const resetupRows = Object.entries<ResetupRow>(resetupTable);
 const checkedRows = Object.entries<CheckedRow>(checkedTable);
 
 /** The stages that a row ends, and the one that begins by it. */
@@ -217,11 +217,12 @@ const rowsTable = (head: string, rows: readonly (readonly [name: string, when: s
 const comeback = (): string =>
   [
     '## Return',
-    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What is done about it stands in two tables: `returnTable` (`libs/domain/src/return/return-table.ts`) has what is begun for it, `checkedTable` (`libs/domain/src/return/after-check.ts`) what its check makes of it. An arrow names the row; those in small letters are in neither table.',
+    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What is done about it stands in tables in `libs/domain/src/return`: `returnTable` (`return-table.ts`) has what is begun for it, `checkedTable` (`after-check.ts`) and `resetupTable` (`after-resetup.ts`) what its check and its re-setup make of it. An arrow names the row; those in small letters are in no table.',
     stateDiagram([
       ...otherReturns.map(([from, to, label]) => ({ from, to, label })),
       ...returnRows.flatMap(([name, row]) => rowArrows(name, row.from, stageByReturn(row))),
       ...checkedRows.flatMap(([name, row]) => rowArrows(name, row.from, stageByCheck[row.do])),
+      ...resetupRows.flatMap(([name, row]) => rowArrows(name, row.from, stageByResetup[row.do])),
     ]),
     tableOf(returnTexts),
     meanings('reason', returnReasonTexts),
@@ -230,20 +231,25 @@ const comeback = (): string =>
       'what is done',
       returnRows.map(([name, row]) => [name, row.reason, returnStepTexts[row.do]]),
     ),
-    'A re-setup begins only in its turn (`turnTable` in `libs/domain/src/return/turn.ts`). By the first row that holds its job is refused; that of a return is asked for again:',
+    'A re-setup begins only in its turn (`turnTable` in `turn.ts`). By the first row that holds its job is refused; that of a return is asked for again:',
     markdownTable([
       ['row', 'where'],
       ...Object.entries<TurnRow>(turnTable).map(([name, row]) => [code(name), row.reason]),
     ]),
-    'What a check says of its node, by the first row that holds (`verdictTable` in `libs/domain/src/return/check-verdict.ts`):',
+    'What a check says of its node, by the first row that holds (`verdictTable` in `check-verdict.ts`):',
     rowsTable(
       'what it says',
       Object.entries<VerdictRow>(verdictTable).map(([name, row]) => [name, row.reason, code(row.outcome)]),
     ),
-    'What is done about it, by the first row that holds:',
+    'What is done about it, by the first row of `checkedTable` that holds:',
     rowsTable(
       'what is done',
       checkedRows.map(([name, row]) => [name, row.reason, checkedStepTexts[row.do]]),
     ),
-    'What a re-setup makes of the return: `settleResetup` in `apps/inventory/src/plan/jobs/settle.ts`.',
+    'What is done about a node whose re-setup has ended, by the first row that holds:',
+    rowsTable(
+      'what is done',
+      resetupRows.map(([name, row]) => [name, row.reason, resetupStepTexts[row.do]]),
+    ),
+    'What check and re-setup have told is gathered, and what is done is written, in `apps/inventory/src/plan/jobs/settle.ts`.',
   ].join('\n\n');

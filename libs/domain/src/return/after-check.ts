@@ -1,5 +1,6 @@
 import type { HostGroup, PendingReturn } from '#contracts';
 import type { CheckVerdict } from './check-verdict.js';
+import { isNewerReturn } from './return.js';
 import type { ReturnStage } from './stage.js';
 
 /** What a check has found, and what else decides what is done about it. */
@@ -47,7 +48,7 @@ export type CheckedRow = {
  */
 export const checkedTable = {
   NEWER_RETURN: {
-    when: ({ p, isOfReturn }) => p !== undefined && !isOfReturn && p.held === undefined,
+    when: ({ p, isOfReturn }) => isNewerReturn(p, isOfReturn),
     do: 'ignore',
     from: [],
     reason: 'the node has come back once more since: what was found may be about the boot before',

@@ -28,6 +28,10 @@ export function returnOf(n: NodeRecord, v: Verdict, f: ReturnFacts): PendingRetu
 /** The return alone, without what came of its checks so far. */
 export const unanswered = ({ reason, at }: PendingReturn): PendingReturn => ({ reason, at });
 
+/** It came while a job ran: what that job found or did may be about the boot before. */
+export const isNewerReturn = (p: PendingReturn | undefined, isOfReturn: boolean): boolean =>
+  p !== undefined && !isOfReturn && p.held === undefined;
+
 function reasonOf(n: NodeRecord, v: Verdict, f: ReturnFacts): PendingReturn['reason'] | undefined {
   if (v.verdict !== 'UP' && v.verdict !== 'DEGRADED') return undefined;
   if (v.bootId !== undefined && n.bootId !== undefined && v.bootId !== n.bootId) return 'rebooted';

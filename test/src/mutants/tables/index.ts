@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   keys: 95,
   lease: 44,
   recover: 176,
-  return: 121,
+  return: 127,
   secrets: 49,
   services: 20,
   store: 44,

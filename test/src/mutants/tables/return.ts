@@ -1,4 +1,5 @@
 import type { checkedTable } from '#domain/return/after-check.js';
+import type { resetupTable } from '#domain/return/after-resetup.js';
 import type { verdictTable } from '#domain/return/check-verdict.js';
 import type { returnTable } from '#domain/return/return-table.js';
 import type { turnTable } from '#domain/return/turn.js';
@@ -59,6 +60,14 @@ const checkedRows: Rows<typeof checkedTable> = {
   SERVES_UNCHANGED: 'what serves in an unchanged boot is cleaned up for an edit',
   DRIFTED: 'a node in which its check has found drift is not set up again',
 };
+const resetupRows: Rows<typeof resetupTable> = {
+  CAME_AGAIN: 'a re-setup answers for a return that came under it',
+  CUT_SHORT: 'a re-setup that a reboot has cut short ends in the hands of an operator',
+  INSTALLED: 'a re-setup that has worked puts no node into service',
+  REFUSED: 'nobody is asked about a return whose re-setup was refused',
+  NOT_BEGUN: 'a re-setup of which nothing ran takes a node out of service',
+  HALF_SET_UP: 'no row says what becomes of a re-setup that has failed halfway',
+};
 const turnRows: Rows<typeof turnTable> = {
   OTHER_UNDER_WAY: 'nodes that serve together are cleaned up in two jobs at once',
   SEVERAL_MASTERS: 'masters are cleaned up at once in one job',
@@ -78,6 +87,7 @@ export const returns: readonly Mutant[] = [
   ...passedOver<typeof returnTable>('returnTable', 'return-table', returnRows),
   ...passedOver<typeof verdictTable>('verdictTable', 'check-verdict', verdictRows),
   ...passedOver<typeof checkedTable>('checkedTable', 'after-check', checkedRows),
+  ...passedOver<typeof resetupTable>('resetupTable', 'after-resetup', resetupRows),
   ...passedOver<typeof turnTable>('turnTable', 'turn', turnRows),
   {
     name: 'what the check of another return has found decides about this one',
@@ -92,6 +102,20 @@ export const returns: readonly Mutant[] = [
     symbol: 'settleCheck',
     operation: { replace: 'job.cause === PERIODIC', with: 'false' },
     specs: ACCEPTED,
+  },
+  {
+    name: 'a re-setup of which nothing ran counts as one that failed halfway',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
+    symbol: 'settleResetup',
+    operation: { replace: '!neverBegan(job)', with: 'true' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a re-setup is taken for that of a return that came under it',
+    file: 'apps/inventory/src/plan/jobs/settle.ts',
+    symbol: 'settleResetup',
+    operation: { replace: 'node.pendingReturn?.job === job.id', with: 'true' },
+    specs: SETTLED,
   },
   {
     name: 'what is about the boot before is kept as the last check',
@@ -387,20 +411,6 @@ export const returns: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/jobs/settle.ts',
     symbol: 'settleResetup',
     operation: { set: 'ok', to: 'true' },
-    specs: SETTLED,
-  },
-  {
-    name: 'a re-setup answers for a return that came under it',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleResetup',
-    operation: { replace: 'newer !== undefined', with: 'newer === null' },
-    specs: SETTLED,
-  },
-  {
-    name: 'a re-setup that a reboot has cut short ends in the hands of an operator',
-    file: 'apps/inventory/src/plan/jobs/settle.ts',
-    symbol: 'settleResetup',
-    operation: { operand: "newer.reason === 'rebooted'" },
     specs: SETTLED,
   },
   {

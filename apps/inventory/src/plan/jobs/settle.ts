@@ -13,6 +13,7 @@ import { withHardware } from '../../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../../nodes/node-machine.js';
 import { neverBegan } from '#domain/job/changes.js';
 import { afterCheck, type CheckedStep } from '#domain/return/after-check.js';
+import { afterResetup } from '#domain/return/after-resetup.js';
 import type { CheckVerdict } from '#domain/return/check-verdict.js';
 import { unanswered } from '#domain/return/return.js';
 import { notSetUpAgain, verdictOf } from '../../nodes/accepted-drift.js';
@@ -188,21 +189,30 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   const isPart = job.services !== undefined && result.checksum !== node.provisioned?.checksum;
   const told = isPart ? {} : result;
   const events: SettleEvent[] = [{ kind: 'resetup', data: { node: node.name, job: job.id, ok } }];
-  const newer = newerReturn(node, job);
-  // Installed or cut short, the node has come back once more since: its check decides.
-  if (newer !== undefined && (ok || newer.reason === 'rebooted')) {
-    const installed = ok ? { ...cleared(node, job, told, f.at), ...keep(node) } : node;
-    return { node: { ...installed, pendingReturn: unanswered(newer) }, events };
-  }
-  if (ok) return { node: cleared(node, job, told, f.at), events: [...events, inService(node)] };
-  const why = `re-setup failed: ${failure(result, job)}`;
-  const due = node.pendingReturn?.job === job.id ? node.pendingReturn : undefined;
-  // Refused as it is: the node is what it was, and no worse for it.
-  if (neverBegan(job)) return { node: due === undefined ? node : { ...node, pendingReturn: held(due, why) }, events };
-  const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
-  const left = withUnknownFindings(node, job, why, f.at);
-  return { node: { ...left, maintenance, pendingReturn: held(pending, why) }, events };
+  const step = afterResetup(node.pendingReturn, {
+    ok,
+    hasBegun: !neverBegan(job),
+    isOfReturn: node.pendingReturn?.job === job.id,
+  });
+  const why = `re-setup failed: ${failure(result, job)}`;
+  switch (step) {
+    case 'serve':
+      return { node: cleared(node, job, told, f.at), events: [...events, inService(node)] };
+    case 'check': {
+      const installed = ok ? { ...cleared(node, job, told, f.at), ...keep(node) } : node;
+      return { node: { ...installed, pendingReturn: unanswered(pending) }, events };
+    }
+    case 'note':
+      return { node, events };
+    case 'hold':
+      return { node: { ...node, pendingReturn: held(pending, why) }, events };
+    case 'take-out': {
+      const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
+      const left = withUnknownFindings(node, job, why, f.at);
+      return { node: { ...left, maintenance, pendingReturn: held(pending, why) }, events };
+    }
+  }
 }
 
 /**
@@ -211,12 +221,6 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
  */
 const wasCalledOff = (job: JobRecord): boolean =>
   neverBegan(job) && (job.worker === undefined || job.cancel !== undefined);
-
-/** A return that came while this job ran: what the job found or did may be about the boot before. */
-const newerReturn = (node: NodeRecord, job: JobRecord): NodeRecord['pendingReturn'] =>
-  node.pendingReturn && node.pendingReturn.job !== job.id && node.pendingReturn.held === undefined
-    ? node.pendingReturn
-    : undefined;
 
 const keep = (node: NodeRecord): Pick<NodeRecord, 'maintenance'> =>
   node.maintenance === undefined ? {} : { maintenance: node.maintenance };
