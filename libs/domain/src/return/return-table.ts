@@ -77,7 +77,7 @@ export const returnTable = {
     when: ({ n }) => n.cordon !== undefined,
     do: 'wait',
     from: [],
-    reason: 'an operator is at it, or wants it as it is',
+    reason: 'it is cordoned: an operator is at it, or wants it as it is',
   },
   NOT_ALLOCATED: {
     when: ({ n }) => n.status !== 'Allocated',

@@ -136,7 +136,7 @@ export const returns: readonly Mutant[] = [
     file: 'libs/domain/src/return/check-verdict.ts',
     symbol: 'verdictTable.FAILED',
     operation: { set: 'outcome', to: "'pass'" },
-    specs: SETTLED,
+    specs: ['libs/domain/src/return/check-verdict.spec.ts'],
   },
   {
     name: 'a node is cleaned up under its workloads',

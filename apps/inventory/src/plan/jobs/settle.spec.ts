@@ -253,6 +253,7 @@ describe('a check of a returned node', () => {
     const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
     const s = settle(newer, job('check', check('ok')), facts);
     expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 2 });
+    expect(s.node).not.toHaveProperty('lastCheck');
     expect(s.node.maintenance).toBeDefined();
     expect(kinds(s)).toEqual(['check']);
   });
