@@ -8,6 +8,7 @@ import {
   RESERVATIONS_KEY,
   SETTINGS_KEY,
   waitsForMoves,
+  type AlarmCode,
   type AlarmRecord,
   type ClusterSettings,
   type GateCode,
@@ -83,6 +84,12 @@ const JUST_OVER_MS = 1_000;
 
 /** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
 const planned = /^(gate |collateral|a contradiction|alarm (no-room|workload-held)|a held return)/;
+
+/**
+ * Alarms that say why a workload does not run. That it has ended, or has no start gate, is no reason for it to stay down,
+ * and who says that it runs elsewhere is wrong where it runs nowhere.
+ */
+const whyNotRunning: readonly AlarmCode[] = ['no-room', 'workload-held'];
 
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
@@ -519,9 +526,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const gate = this.gateOfRetry(i);
     if (gate !== undefined) return `gate ${gate}`;
     // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
-    const asks = this.records.alarms.get(alarmKey('conflict-power', node));
-    const isAsked = asks !== undefined && asks.cleared === undefined;
-    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && isAsked) return 'a contradiction';
+    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && this.isRaised('conflict-power', node))
+      return 'a contradiction';
     // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
     return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
   }
@@ -566,11 +572,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt);
   }
 
+  private isRaised(code: AlarmCode, subject: string): boolean {
+    const alarm = this.records.alarms.get(alarmKey(code, subject));
+    return alarm !== undefined && alarm.cleared === undefined;
+  }
+
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
     const node = w.assignment?.node;
-    const alarm = [...this.records.alarms.values()].find((a) => a.subject === w.name && a.cleared === undefined);
-    if (alarm !== undefined) return `alarm ${alarm.code}`;
+    const code = whyNotRunning.find((c) => this.isRaised(c, w.name));
+    if (code !== undefined) return `alarm ${code}`;
     if (node === undefined) return undefined;
     const unseen = this.unseen(node);
     if (unseen !== undefined) return unseen;
