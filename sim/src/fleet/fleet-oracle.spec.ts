@@ -6,9 +6,12 @@ import {
   type AlarmCode,
   type AlarmRecord,
   type BucketName,
+  type IncidentRecord,
+  type PowerCommand,
   type WorkloadRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { FleetOracle } from './fleet-oracle.js';
@@ -30,6 +33,8 @@ function world() {
     wallOf: () => 1_000,
     phase: () => undefined,
   });
+  // That much later a pause ends.
+  const pause = (): void => oracle.paused(2_000);
   let revision = 0;
   const store = (bucket: BucketName, key: string, record: object): void =>
     oracle.stored(bucket, key, JSON.stringify(record), ++revision);
@@ -37,7 +42,7 @@ function world() {
   const settings = defaultSettings('c');
   store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce' } });
   for (const name of ['n-1', 'n-2']) store('nodes', name, aNode(name));
-  return { oracle, store, broken };
+  return { oracle, store, broken, pause };
 }
 
 const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
@@ -64,5 +69,69 @@ describe('a workload that runs nowhere', () => {
 
   it('is not excused by the alarm that it runs elsewhere, which is not so', () => {
     expect(standing('conflict-workload')).toEqual(['alarm-untrue', 'not-running']);
+  });
+});
+
+const intent = (verb: PowerCommand['verb'], n = 1): PowerCommand => ({
+  ...{ n, epoch: 1, fencer: 'fencer-1', level: 0, device: 'bmc', verb, at: n },
+});
+
+describe('an intent after a pause was acknowledged', () => {
+  const written = (was: PowerCommand[], is: PowerCommand[]): string[] => {
+    const { store, broken, pause } = world();
+    const i = anIncident('n-1', { phase: 'recovered', epoch: 1 });
+    store('incidents', 'n-1', { ...i, commands: was });
+    pause();
+    store('incidents', 'n-1', { ...i, commands: is });
+    return broken();
+  };
+
+  it.each(['off', 'on', 'soft'] as const)('breaks a rule where it is one of %s', (verb) => {
+    expect(written([], [intent(verb)])).toEqual(['intent-after-pause']);
+  });
+
+  it('breaks none where it was written before, or is a read', () => {
+    expect(written([intent('on')], [intent('on'), { ...intent('status', 2), endedAt: 3 }])).toEqual([]);
+  });
+
+  it('breaks none where only another incident takes over what the log says of before', () => {
+    const { store, broken, pause } = world();
+    store('incidents', 'n-1', anIncident('n-1', { commands: [intent('on')] }));
+    pause();
+    store('incidents', 'n-1', anIncident('n-1', { id: 'i-2', commands: [intent('on')] }));
+    expect(broken()).toEqual([]);
+  });
+});
+
+describe('an intent after an order was acknowledged', () => {
+  const written = (order: string, verb: PowerCommand['verb'], o: Partial<IncidentRecord> = {}): string[] => {
+    const { oracle, store, broken } = world();
+    const i = anIncident('n-1', { phase: 'recovered', epoch: 1 });
+    store('incidents', 'n-1', i);
+    oracle.acknowledged(i.id, order);
+    store('incidents', 'n-1', { ...i, ...o, commands: [intent(verb)] });
+    return broken();
+  };
+
+  it.each([
+    ['cancel', 'off'],
+    ['cancel', 'on'],
+    ['cancel', 'soft'],
+    ['delete', 'on'],
+    ['confirm', 'off'],
+    ['confirm', 'soft'],
+  ] as const)('breaks a rule: after %s, %s', (order, verb) => {
+    expect(written(order, verb)).toEqual(['intent-after-order']);
+  });
+
+  it('breaks none where the recovery of what was confirmed powers it on', () => {
+    expect(written('confirm', 'on')).toEqual([]);
+  });
+
+  it('breaks none where a person has ordered it since, and only as ordered', () => {
+    const order = { action: 'on', by: 'eve', reason: 'wanted', at: 1, after: 0 } as const;
+    expect(written('cancel', 'on', { order })).toEqual([]);
+    expect(written('cancel', 'off', { order })).toEqual(['intent-after-order']);
+    expect(written('cancel', 'on', { order: { ...order, after: 1 } })).toEqual(['intent-after-order']);
   });
 });

@@ -18,6 +18,7 @@ import {
   type NodeRecord,
   type Permits,
   type PlanItem,
+  type PowerCommand,
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
@@ -27,7 +28,7 @@ import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import type { Sender } from '../nats/played-server.js';
-import { HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
+import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
@@ -39,7 +40,8 @@ export const FleetRules = {
   'unproven-start':
     'nothing starts elsewhere before the machine that it ran on was off or booted anew, or a person has confirmed it',
   'storm-off': 'no off in a storm that heals, but past it by a person',
-  'off-after-order': 'no intent is written after a cancel, a confirm or a deletion was acknowledged',
+  'intent-after-order':
+    'no intent is written after a cancel or a deletion was acknowledged, and after a confirm only to power it on again',
   'on-in-quarantine': 'nothing is powered on while an off that was given may still be carried out',
   'cleaned-under-work': 'no cleanup of a node on which something runs',
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
@@ -111,7 +113,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly runsOn = new Map<string, Set<string>>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there. */
   private readonly confirmed = new Set<string>();
-  /** Incident → what was acknowledged: no `off` is written in it any more. */
+  /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
   private readonly over = new Map<string, string>();
   /** Incidents whose node has spoken in the boot that was to have ended. */
   private readonly spokeSinceProof = new Set<string>();
@@ -265,7 +267,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     );
   }
 
-  /** An order was acknowledged after which the incident that was open then gives no `off`. */
+  /** An order was acknowledged after which the incident that was open then gives no command. */
   acknowledged(incident: string, order: string): void {
     this.over.set(incident, order);
   }
@@ -353,17 +355,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       // Its word was that the node is down. It was not, and may die again.
       if (this.over.get(i.id) === 'confirm') this.over.delete(i.id);
     }
-    if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) {
-      this.judgeIntents(node, i, before.commands.length);
-      return;
-    }
+    this.judgeIntents(node, i, before);
+    if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) return;
     this.probe(i.phase === 'suppressed' ? `stopped by ${i.gate ?? 'no gate'}` : `incident ${i.phase}`);
     if (before?.id === i.id && before.phase === 'suppressed' && i.phase === 'fencing')
       this.probe(`past ${before.gate ?? 'no gate'}`);
     if (before?.id === i.id && before.phase !== 'fencing' && i.phase === 'fencing')
       for (const gate of i.released?.gates ?? []) this.probe(`released past ${gate}`);
     if (before?.phase === 'recovering' && before.id !== i.id) this.probe('another incident during a recovery');
-    this.judgeIntents(node, i, before?.id === i.id ? before.commands.length : 0);
     this.f.phase(i.phase, node, i.phase === 'suppressed' ? i.gate : undefined);
   }
 
@@ -378,11 +377,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     else this.violate('on-told-early', `${node} is told as powered on, and is off`);
   }
 
-  private judgeIntents(node: string, i: IncidentRecord, known: number): void {
+  private judgeIntents(node: string, i: IncidentRecord, before: IncidentRecord | undefined): void {
     const order = this.over.get(i.id);
-    const isFresh = i.commands.slice(known).some((c) => c.verb === 'off' && c.endedAt === undefined);
-    if (order !== undefined && isFresh)
-      this.violate('off-after-order', `an off of ${node} was written after its ${order} was acknowledged`);
+    if (order === undefined) return;
+    // What a person orders later, of a node whose incident is over, stands in the same record.
+    const isOrdered = (c: PowerCommand): boolean => c.verb === i.order?.action && c.n > i.order.after;
+    // By a confirmation it is recovered, and what is recovered is powered on again.
+    const isRecovery = (c: PowerCommand): boolean => c.verb === 'on' && order === 'confirm';
+    for (const c of freshIntents(before, i))
+      if (!isOrdered(c) && !isRecovery(c))
+        this.violate('intent-after-order', `${c.verb} of ${node} was written after its ${order} was acknowledged`);
   }
 
   // The end

@@ -26,7 +26,7 @@ export const HandsRules = {
   'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
   'proof-undone': 'a machine that was proven off is not switched on by an order of before the proof',
   'living-off': 'no off is given to a machine that lives and was heard again long before',
-  'off-after-pause': 'no intent is written after a pause was acknowledged',
+  'intent-after-pause': 'no intent, of off, on or soft, is written after a pause was acknowledged',
   'job-twice': 'a job is never run twice at once',
   'job-lost': 'an accepted job ends',
   'fencing-stuck': 'with faults over, a dead machine is fenced',
@@ -60,6 +60,15 @@ const placeOf = (d: PowerDevice): string => `${d.id} ${identityBasis(d)}`;
 
 /** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
 const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
+
+/**
+ * Intents that this write of a node's record has brought, of what changes its power. A new incident goes on with the log
+ * of the one before.
+ */
+export const freshIntents = (before: IncidentRecord | undefined, now: IncidentRecord): PowerCommand[] => {
+  const known = new Set((before?.commands ?? []).map((c) => `${c.n} of ${c.at}`));
+  return now.commands.filter((c) => c.verb !== 'status' && c.endedAt === undefined && !known.has(`${c.n} of ${c.at}`));
+};
 
 interface Run {
   worker: string;
@@ -378,15 +387,9 @@ export class HandsOracle<More extends string = never> {
       const intent = intentKey(i.id, c);
       if (c.verb !== 'status' && !this.intents.has(intent)) this.intents.set(intent, this.now());
     }
-    const known = before?.id === i.id ? before.commands.length : 0;
-    const fresh = i.commands.slice(known).filter((c) => c.verb === 'off' && c.endedAt === undefined);
-    if (fresh.length > 0) this.p.intended(node);
-    const { pause } = this;
-    if (fresh.length > 0 && pause !== undefined && this.now() < pause.untilMs)
-      this.violate(
-        'off-after-pause',
-        `an off of ${node} was written ${Math.round(this.now() - pause.sinceMs)} ms after a pause was acknowledged`,
-      );
+    const fresh = freshIntents(before, i);
+    if (fresh.some((c) => c.verb === 'off')) this.p.intended(node);
+    this.judgePause(node, fresh);
     if (i.phase !== 'fenced' || before?.phase === 'fenced') return;
     this.probe(`fenced: ${i.proof?.kind ?? 'no proof'}`);
     if (i.proof === undefined || i.proof.kind === 'manual') return;
@@ -407,6 +410,15 @@ export class HandsOracle<More extends string = never> {
     const byHand = switched?.by === 'by hand' && switched.atMs >= (last.at(-1)?.atMs ?? Infinity);
     if (chassis?.on === true && !byHand) this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and is on`);
     if ((this.orderedOn.get(node) ?? -Infinity) > this.now() - 16_000) this.probe('fenced soon after an on');
+  }
+
+  /** A pause is meant for both directions, and for whoever orders. */
+  private judgePause(node: string, fresh: readonly PowerCommand[]): void {
+    const { pause } = this;
+    if (pause === undefined || this.now() >= pause.untilMs) return;
+    const forMs = Math.round(this.now() - pause.sinceMs);
+    for (const { verb } of fresh)
+      this.violate('intent-after-pause', `${verb} of ${node} was written ${forMs} ms after a pause was acknowledged`);
   }
 
   private leaseStored(key: string, r: LeaseRecord, revision: number): void {
