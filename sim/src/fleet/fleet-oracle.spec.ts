@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest';
 import {
   alarmKey,
   defaultSettings,
+  RESERVATIONS_KEY,
   SETTINGS_KEY,
   type AlarmCode,
   type AlarmRecord,
   type BucketName,
+  type ClaimRecord,
+  type Hold,
   type IncidentRecord,
   type PowerCommand,
+  type Reservations,
   type WorkloadRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
@@ -133,5 +137,35 @@ describe('an intent after an order was acknowledged', () => {
     expect(written('cancel', 'on', { order })).toEqual([]);
     expect(written('cancel', 'off', { order })).toEqual(['intent-after-order']);
     expect(written('cancel', 'on', { order: { ...order, after: 1 } })).toEqual(['intent-after-order']);
+  });
+});
+
+describe('a node that is held at the end', () => {
+  const held = (hold: Partial<Hold>, o: Partial<Reservations> = {}): string[] => {
+    const { oracle, store, broken } = world();
+    const holds = { 'n-1': { generation: 1, at: 1, ...hold } };
+    store('admission', RESERVATIONS_KEY, { held: holds, pending: {}, generation: 1, ...o });
+    oracle.judgeEnd();
+    return broken();
+  };
+  const claims = (o: Partial<ClaimRecord>): Partial<Reservations> => ({
+    claims: { 'claim-1': { id: 'claim-1', owner: 'scheduler', nodes: ['n-1'], by: 'eve', at: 1, ...o } },
+  });
+
+  it('breaks no rule where a claim holds it that lasts', () => {
+    expect(held({ claim: 'claim-1' }, claims({}))).toEqual([]);
+    expect(held({ claim: 'claim-1' }, claims({ expiresAt: 1_001 }))).toEqual([]);
+  });
+
+  it.each([
+    ['a claim of which there is no record', { claim: 'claim-1' }, {}],
+    ['a claim whose time is over', { claim: 'claim-1' }, claims({ expiresAt: 1_000 })],
+    ['a claim that nobody was told of', { claim: 'claim-1' }, claims({ pending: true })],
+    ['an edit of which there is no record', { edit: 'edit-1' }, {}],
+    ['an edit that is half written', { edit: 'edit-1' }, { edits: { 'edit-1': { nodes: ['n-1'] } } }],
+    ['a job of which there is no record', { job: 'job-1' }, {}],
+    ['nobody', {}, {}],
+  ])('breaks a rule where it is %s', (_what, hold, o) => {
+    expect(held(hold, o)).toEqual(['held-for-ever']);
   });
 });

@@ -10,6 +10,7 @@ import {
   waitsForMoves,
   type AlarmCode,
   type AlarmRecord,
+  type ClaimRecord,
   type ClusterSettings,
   type GateCode,
   type IncidentPhase,
@@ -45,7 +46,8 @@ export const FleetRules = {
   'on-in-quarantine': 'nothing is powered on while an off that was given may still be carried out',
   'cleaned-under-work': 'no cleanup of a node on which something runs',
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
-  'held-for-ever': 'with faults over, no node is held by a job that has ended',
+  'held-for-ever':
+    'with faults over, no node is held by a job, a claim or an edit that is over, or of which there is no record',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
   'plan-silent': 'with faults over, the plan names each gate, hold and lack of room that stands against something',
   'on-told-early': 'a machine is told as powered on only where it is on',
@@ -319,7 +321,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     else if (bucket === 'workloads') keep(this.records.workloads, key, text);
     else if (bucket === 'alarms') keep(this.records.alarms, key, text);
     else if (bucket === 'admission' && key === PERMITS_KEY) this.permitsWritten(read<Permits>(text));
-    else if (bucket === 'admission' && key === RESERVATIONS_KEY) this.reservations = read<Reservations>(text);
+    else if (bucket === 'admission' && key === RESERVATIONS_KEY) this.reservationsWritten(read<Reservations>(text));
     else if (bucket === 'settings' && key === SETTINGS_KEY) this.settings = read<ClusterSettings>(text);
   }
 
@@ -330,6 +332,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     this.endStorms();
     const status = nodes.get(node)?.status;
     if (before !== undefined && status !== undefined && status !== before) this.probe(`${before} → ${status}`);
+  }
+
+  private reservationsWritten(now: Reservations | undefined): void {
+    const { claims = {}, edits = {} } = this.reservations ?? {};
+    for (const id of Object.keys(claims)) if (now?.claims?.[id] === undefined) this.probe('a claim is over');
+    for (const id of Object.keys(edits))
+      if (now?.edits?.[id] === undefined) this.probe('an edit of several nodes is over');
+    this.reservations = now;
   }
 
   private permitsWritten(permits: Permits | undefined): void {
@@ -442,13 +452,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (obstacle !== undefined) names(obstacle);
       else found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
     }
-    for (const [node, hold] of Object.entries(this.reservations?.held ?? {})) {
-      const job = hold.job === undefined ? undefined : this.jobs.get(hold.job);
-      if (hold.job !== undefined && job === undefined)
-        found.push(['held-for-ever', `${node} is held by ${hold.job}, of which there is no record`]);
-      if (job !== undefined && isEndedJob(job))
-        found.push(['held-for-ever', `${node} is held by ${job.id}, which is ${job.status}`]);
-    }
+    for (const what of this.heldForNothing()) found.push(['held-for-ever', what]);
     const noQuorum = this.noQuorumForNothing();
     if (noQuorum !== undefined) found.push(['blind-for-ever', noQuorum]);
     for (const a of this.records.alarms.values())
@@ -465,6 +469,40 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       else found.push(['not-running', `${w.name} runs nowhere: ${JSON.stringify(w.assignment ?? 'unassigned')}`]);
     }
     return found;
+  }
+
+  private heldForNothing(): string[] {
+    const { held = {}, claims = {}, edits = {} } = this.reservations ?? {};
+    const holds = Object.entries(held).flatMap(([node, { job, claim, edit }]) => {
+      const whys: (string | undefined)[] = [
+        job === undefined ? undefined : this.whyJobHoldsNothing(job),
+        claim === undefined || claims[claim] !== undefined ? undefined : `${claim}, of which there is no record`,
+        edit === undefined || edits[edit] !== undefined ? undefined : `${edit}, of which there is no record`,
+        job === undefined && claim === undefined && edit === undefined ? 'nobody' : undefined,
+      ];
+      return whys.flatMap((why) => (why === undefined ? [] : [`${node} is held by ${why}`]));
+    });
+    const written = Object.entries(edits).map(
+      ([id, { nodes }]) => `${nodes.join(' ')} are held by ${id}: half written`,
+    );
+    const claimed = Object.values(claims).flatMap((c) => {
+      const why = this.whyClaimIsOver(c);
+      return why === undefined ? [] : [`${c.nodes.join(' ')} are held by ${c.id}, ${why}`];
+    });
+    return [...holds, ...written, ...claimed];
+  }
+
+  private whyJobHoldsNothing(id: string): string | undefined {
+    const job = this.jobs.get(id);
+    if (job === undefined) return `${id}, of which there is no record`;
+    return isEndedJob(job) ? `${id}, which is ${job.status}` : undefined;
+  }
+
+  /** It ends at a time of day: by the wall clock of the conductor, which somebody may have set back. */
+  private whyClaimIsOver({ pending, expiresAt }: ClaimRecord): string | undefined {
+    if (pending === true) return 'of which nobody was told';
+    const wallMs = this.f.wallOf(this.holderOf('conductor'));
+    return wallMs !== undefined && expiresAt !== undefined && expiresAt <= wallMs ? 'whose time is over' : undefined;
   }
 
   private readonly alarmWorld: AlarmWorld = {
