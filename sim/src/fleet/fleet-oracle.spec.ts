@@ -42,11 +42,13 @@ function world() {
   let revision = 0;
   const store = (bucket: BucketName, key: string, record: object): void =>
     oracle.stored(bucket, key, JSON.stringify(record), ++revision);
+  const remove = (bucket: BucketName, key: string): void => oracle.stored(bucket, key, '', ++revision);
+  const loseLast = (writes: number): void => void (revision -= writes);
   const broken = (): string[] => oracle.violations.map((v) => v.rule);
   const settings = defaultSettings('c');
   store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce' } });
   for (const name of ['n-1', 'n-2']) store('nodes', name, aNode(name));
-  return { oracle, store, broken, pause };
+  return { oracle, store, remove, loseLast, broken, pause };
 }
 
 const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
@@ -167,5 +169,45 @@ describe('a node that is held at the end', () => {
     ['nobody', {}, {}],
   ])('breaks a rule where it is %s', (_what, hold, o) => {
     expect(held(hold, o)).toEqual(['held-for-ever']);
+  });
+});
+
+describe('the generation of a workload', () => {
+  const of = (generation: number, assigned = generation): WorkloadRecord => ({
+    ...aWorkload('w1', { assignment: { node: 'n-1', generation: assigned }, generation }),
+  });
+
+  it('may stay, and grow', () => {
+    const { store, broken } = world();
+    for (const w of [of(3), of(3), of(4, 3), of(5)]) store('workloads', 'w1', w);
+    expect(broken()).toEqual([]);
+  });
+
+  it('breaks a rule where it goes back, also over its deletion', () => {
+    const { store, remove, broken } = world();
+    store('workloads', 'w1', of(3, 2));
+    store('workloads', 'w1', of(2));
+    expect(broken()).toEqual(['generation-back']);
+    store('workloads', 'w1', of(5, 2));
+    remove('workloads', 'w1');
+    store('workloads', 'w1', of(4, 2));
+    expect(broken()).toEqual(['generation-back', 'generation-back']);
+  });
+
+  it('breaks a rule where that of its assignment does, also while it has none', () => {
+    const { store, broken } = world();
+    store('workloads', 'w1', of(3));
+    store('workloads', 'w1', aWorkload('w1', { generation: 4 }));
+    store('workloads', 'w1', of(4, 2));
+    expect(broken()).toEqual(['generation-back']);
+  });
+
+  it('is known to nobody where the server has lost it', () => {
+    const { store, loseLast, broken } = world();
+    store('workloads', 'w1', of(1));
+    store('workloads', 'w1', of(3));
+    loseLast(1);
+    store('workloads', 'w1', of(2));
+    expect(broken()).toEqual([]);
   });
 });

@@ -45,6 +45,7 @@ export const FleetRules = {
     'no intent is written after a cancel or a deletion was acknowledged, and after a confirm only to power it on again',
   'on-in-quarantine': 'nothing is powered on while an off that was given may still be carried out',
   'cleaned-under-work': 'no cleanup of a node on which something runs',
+  'generation-back': 'the generation of a workload never goes back, nor that of its assignment',
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
   'held-for-ever':
     'with faults over, no node is held by a job, a claim or an edit that is over, or of which there is no record',
@@ -125,6 +126,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly lastReads = new Map<string, { told: ReadOutcome['told']; fencer: string; atMs: number }>();
   /** Node → its last `off` as it stands in the record, and since when. */
   private readonly offs = new Map<string, { mark: string; sinceMs: number }>();
+  /** Of each workload, deleted or not, as last written. */
+  private readonly generations = new Map<string, { generation: number; assigned: number; revision: number }>();
   private readonly writers = new Writers();
   /** Buckets that somebody has made anew. */
   private readonly anew = new Set<string>();
@@ -318,7 +321,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.probe('a job of a conductor that was replaced is refused');
     if (bucket === 'incidents' && text !== '') this.incidentWritten(key, before);
     else if (bucket === 'nodes') this.nodeWritten(key, text);
-    else if (bucket === 'workloads') keep(this.records.workloads, key, text);
+    else if (bucket === 'workloads') this.workloadWritten(key, text, revision);
     else if (bucket === 'alarms') keep(this.records.alarms, key, text);
     else if (bucket === 'admission' && key === PERMITS_KEY) this.permitsWritten(read<Permits>(text));
     else if (bucket === 'admission' && key === RESERVATIONS_KEY) this.reservationsWritten(read<Reservations>(text));
@@ -332,6 +335,24 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     this.endStorms();
     const status = nodes.get(node)?.status;
     if (before !== undefined && status !== undefined && status !== before) this.probe(`${before} → ${status}`);
+  }
+
+  /**
+   * Hosts refuse what is not newer than what they last ran, also of a workload that was deleted and is registered again.
+   * Who writes after a server that has lost its last writes does not know of those.
+   */
+  private workloadWritten(name: string, text: string, revision: number): void {
+    keep(this.records.workloads, name, text);
+    const now = this.records.workloads.get(name);
+    if (now === undefined) return;
+    const was = this.generations.get(name);
+    const known = was !== undefined && was.revision < revision ? was : { generation: 0, assigned: 0 };
+    const assigned = now.assignment?.generation ?? known.assigned;
+    if (now.generation < known.generation)
+      this.violate('generation-back', `${name} is of generation ${now.generation} after ${known.generation}`);
+    if (assigned < known.assigned)
+      this.violate('generation-back', `${name} is assigned with generation ${assigned} after ${known.assigned}`);
+    this.generations.set(name, { generation: now.generation, assigned, revision });
   }
 
   private reservationsWritten(now: Reservations | undefined): void {
