@@ -10,6 +10,7 @@ import {
   type ClaimRecord,
   type Hold,
   type IncidentRecord,
+  type PlanItem,
   type PowerCommand,
   type Reservations,
   type WorkloadRecord,
@@ -75,6 +76,31 @@ describe('a workload that runs nowhere', () => {
 
   it('is not excused by the alarm that it runs elsewhere, which is not so', () => {
     expect(standing('conflict-workload')).toEqual(['alarm-untrue', 'not-running']);
+  });
+});
+
+describe('a plan of what stands still', () => {
+  const judged = (items: readonly PlanItem[]): string[] => {
+    const { oracle, store, broken } = world();
+    store('workloads', 'w1', assigned);
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'suppressed', gate: 'BRAKE' }));
+    oracle.judgePlan(items);
+    return broken();
+  };
+  const item: PlanItem = {
+    ...{ about: 'incident', name: 'n-1', nodes: ['n-1'], does: 'waits', next: 'holds it at gate BRAKE' },
+    ...{ reason: 'Too many are unhealthy.', gate: 'BRAKE', again: {} },
+  };
+
+  it('breaks no rule where it names the gate, of the incident and so of what ran there', () => {
+    expect(judged([item])).toEqual([]);
+  });
+
+  it('breaks one for each where it names another, or only the node', () => {
+    const silent = ['plan-silent', 'plan-silent'];
+    expect(judged([{ ...item, gate: 'CAP' }])).toEqual(silent);
+    expect(judged([{ ...item, about: 'return' }])).toEqual(silent);
+    expect(judged([])).toEqual(silent);
   });
 });
 

@@ -33,6 +33,7 @@ import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts }
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
+import { isNamed, saidOf, type Obstacle, type PlanWorld } from './plan-truth.js';
 import { kindOf, Writers } from './writers.js';
 
 export const FleetRules = {
@@ -50,7 +51,8 @@ export const FleetRules = {
   'held-for-ever':
     'with faults over, no node is held by a job, a claim or an edit that is over, or of which there is no record',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
-  'plan-silent': 'with faults over, the plan names each gate, hold and lack of room that stands against something',
+  'plan-silent':
+    'with faults over, the plan names each gate, hold and lack of room that stands against something, by its true reason',
   'on-told-early': 'a machine is told as powered on only where it is on',
   'alarm-untrue': 'with faults over, no alarm stands that is not so',
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
@@ -74,21 +76,10 @@ export interface FleetOracleParts extends HandsOracleParts {
   phase: (phase: IncidentPhase, node: string, gate: GateCode | undefined) => void;
 }
 
-/** Something that stands against a workload, or the incident of a node. */
-interface Obstacle {
-  name: string;
-  /** Name of the workload or node. */
-  subject: string;
-  node: string | undefined;
-}
-
 /** Reads of one proof are not so far apart, ms. */
 const SECOND_READ_MS = 4_000;
 /** What is so little past the end of the quarantine, ms, is right at it. */
 const JUST_OVER_MS = 1_000;
-
-/** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
-const planned = /^(gate |collateral|a contradiction|alarm (no-room|workload-held)|a held return)/;
 
 /**
  * Alarms that say why a workload does not run. That it has ended, or has no start gate, is no reason for it to stay down,
@@ -438,25 +429,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** What stands against something is in the plan, by its true reason. */
   judgePlan(items: readonly PlanItem[]): void {
-    const itemsOf = ({ subject, node }: Obstacle): readonly PlanItem[] =>
-      items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
-    const isTold = ({ name, subject, node }: Obstacle, about: readonly PlanItem[]): boolean => {
-      const gate = /^gate (.*)$/.exec(name)?.[1];
-      if (gate === undefined) return about.length > 0;
-      // Its verdict may be of this moment, and its record of the moment before.
-      const isBack = this.f.hosts.get(node ?? subject)?.speaks === true;
-      const isOfNow = (i: PlanItem): boolean => isBack && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
-      // Before the next try comes, the gate is not asked.
-      const isTooSoon = (i: PlanItem): boolean => i.next === 'waits for the backoff';
-      return about.some((i) => i.gate === gate || i.does === 'would' || isOfNow(i) || isTooSoon(i));
-    };
     this.unsettled((o) => {
-      if (!planned.test(o.name)) return;
+      const isSaid = isNamed(o, items, this.planWorld);
+      if (isSaid === undefined) return;
       this.probe(`named by the plan: ${o.name}`);
-      const about = itemsOf(o);
-      const said = about.map((i) => `${i.does} ${i.next}: ${i.reason}`).join(' ');
-      if (!isTold(o, about))
-        this.violate('plan-silent', `${o.subject} is stopped by ${o.name}, and the plan says: ${said || 'nothing'}`);
+      if (!isSaid)
+        this.violate(
+          'plan-silent',
+          `${o.subject} is stopped by ${o.name}, and the plan says: ${saidOf(o, items) || 'nothing'}`,
+        );
     });
   }
 
@@ -545,6 +526,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     isAnew: () => this.anew.size > 0,
   };
 
+  private readonly planWorld: PlanWorld = {
+    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
+    incident: (node) => this.incidents.get(node),
+    node: (node) => this.records.nodes.get(node),
+    isJob: (id) => this.jobs.has(id),
+    alarm: (code, subject) => this.raised(code, subject),
+  };
+
   /** What stands against a workload that has to leave before the job begins. */
   private cannotLeave(job: JobRecord): Obstacle | undefined {
     for (const name of job.moving ?? []) {
@@ -589,7 +578,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const gate = this.gateOfRetry(i);
     if (gate !== undefined) return `gate ${gate}`;
     // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
-    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && this.isRaised('conflict-power', node))
+    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && this.raised('conflict-power', node) !== undefined)
       return 'a contradiction';
     // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
     return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
@@ -635,15 +624,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt);
   }
 
-  private isRaised(code: AlarmCode, subject: string): boolean {
+  private raised(code: AlarmCode, subject: string): AlarmRecord | undefined {
     const alarm = this.records.alarms.get(alarmKey(code, subject));
-    return alarm !== undefined && alarm.cleared === undefined;
+    return alarm?.cleared === undefined ? alarm : undefined;
   }
 
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
     const node = w.assignment?.node;
-    const code = whyNotRunning.find((c) => this.isRaised(c, w.name));
+    const code = whyNotRunning.find((c) => this.raised(c, w.name) !== undefined);
     if (code !== undefined) return `alarm ${code}`;
     if (node === undefined) return undefined;
     const unseen = this.unseen(node);

@@ -38,6 +38,12 @@ describe('the whole plane in virtual time', () => {
     expect(probes.get('fenced: read-back')).toBeUndefined();
   });
 
+  it('says in its plan what enforcing would do, of a machine that is dead in mode observe', async () => {
+    const { probes, violations } = await fleet.oneNamed(namedOf('dies-in-observe'));
+    // Of the incident, and of the workload that waits for it.
+    expect([violations, probes.get('named by the plan: gate OBSERVE')]).toEqual([[], 2]);
+  });
+
   it('powers nobody off in a storm that heals, which it has tripped', async () => {
     const { probes } = await fleet.oneNamed(namedOf('storm-heals'));
     expect(probes.get('a storm is tripped')).toBe(1);

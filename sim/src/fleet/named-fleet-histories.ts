@@ -472,6 +472,13 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'a machine dies with work that no gate stands before: it stays off, since its boot would start that again',
     history: quietFleet('ungated', FLEET_SEED + 17, { ungated: ['w1'], events: [death], quietFrom: 60_000 }),
   },
+  'dies-in-observe': {
+    shows: 'a machine dies in mode observe, which stays: the plan says what enforcing it would do',
+    history: quietFleet('dies-in-observe', FLEET_SEED + 61, {
+      events: [order({ what: 'observe' }, 16_000), death],
+      quietFrom: 40_000,
+    }),
+  },
   'tail-lost': {
     shows: 'the server restarts without the last writes, in the middle of a recovery',
     history: quietFleet('tail-lost', FLEET_SEED + 14, {

@@ -1,0 +1,86 @@
+import type { AlarmCode, AlarmRecord, IncidentRecord, NodeRecord, PlanItem } from '#contracts';
+
+/** Something that stands against a workload, a job, or the incident of a node. */
+export interface Obstacle {
+  name: string;
+  /** Name of the workload or node, id of the job. */
+  subject: string;
+  node: string | undefined;
+}
+
+/** What the records say, and who speaks. */
+export interface PlanWorld {
+  speaks: (node: string) => boolean;
+  /** The last incident of a node; open or not. */
+  incident: (node: string) => IncidentRecord | undefined;
+  node: (node: string) => NodeRecord | undefined;
+  isJob: (id: string) => boolean;
+  /** Undefined: it does not stand. */
+  alarm: (code: AlarmCode, subject: string) => AlarmRecord | undefined;
+}
+
+/** Does an item say that this stands against it? */
+type Says = (i: PlanItem, o: Obstacle, w: PlanWorld) => boolean;
+
+/** About the incident of the node, which the incident's own item names. */
+const incidentOf =
+  (says: Says): Says =>
+  (i, o, w) =>
+    i.about === 'incident' && i.name === o.node && says(i, o, w);
+
+/** Its alarm and the plan give the same reason. */
+const asAlarmed =
+  (code: AlarmCode): Says =>
+  (i, { subject }, w) =>
+    i.about === 'workload' &&
+    i.name === subject &&
+    i.does === 'waits' &&
+    w.alarm(code, subject)?.message.includes(i.reason) === true;
+
+const gate = (code: string): Says =>
+  incidentOf((i, { node = '' }, w) => {
+    if (i.gate === code) return true;
+    // In mode observe it is said what enforcing it would do: which of the other gates stops it then, or none.
+    if (code === 'OBSERVE' && i.does === 'would' && i.reason.includes('The mode is observe.')) return true;
+    // Before the next try comes, the gate is not asked.
+    if (w.incident(node)?.phase === 'failed' && i.next === 'waits for the backoff') return true;
+    // Its verdict may be of this moment, and its record of the moment before.
+    return w.speaks(node) && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
+  });
+
+/**
+ * Obstacle → the item that names it. Of what nobody sees the conductor decides nothing, and a cordon or the mode is a
+ * person's own: for those no item is asked.
+ */
+const says: Readonly<Record<string, Says>> = {
+  collateral: incidentOf(
+    (i, { node = '' }, w) =>
+      i.next === 'recovers nothing' &&
+      (w.incident(node)?.collateral?.nodes ?? []).every((hit) => i.reason.includes(hit.node)),
+  ),
+  'a contradiction': incidentOf((i) => i.next === 'recovers nothing more'),
+  'an order that was taken back': incidentOf(
+    (i) => i.next === 'opens no incident' && i.reason.includes('took its incident back'),
+  ),
+  'a held return': (i, { node = '' }, w) =>
+    i.about === 'return' && i.name === node && i.reason === w.node(node)?.pendingReturn?.held,
+  'alarm no-room': asAlarmed('no-room'),
+  'alarm workload-held': asAlarmed('workload-held'),
+};
+
+/** Does the plan name what stands against it, by its true reason? Undefined: it is not asked of it. */
+export function isNamed(o: Obstacle, items: readonly PlanItem[], w: PlanWorld): boolean | undefined {
+  const code = /^gate (.*)$/.exec(o.name)?.[1];
+  const expected = code === undefined ? says[o.name] : gate(code);
+  if (expected === undefined) return undefined;
+  // An operation that waits is in the plan itself, beside what it waits for.
+  const isListed = !w.isJob(o.subject) || items.some((i) => i.about === 'job' && i.name === o.subject);
+  return isListed && items.some((i) => expected(i, o, w));
+}
+
+/** What the plan says of what an obstacle stands against, in one line. */
+export const saidOf = ({ subject, node }: Obstacle, items: readonly PlanItem[]): string =>
+  items
+    .filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)))
+    .map((i) => `${i.about} ${i.name} ${i.does} ${i.next}: ${i.reason}`)
+    .join(' ');
