@@ -12,6 +12,10 @@ export interface AlarmWorld {
   openIncidents: () => readonly IncidentRecord[];
   node: (node: string) => NodeRecord | undefined;
   workload: (workload: string) => WorkloadRecord | undefined;
+  /** Nothing is known against a start there, in its record or in what is true. */
+  serves: (node: string) => boolean;
+  /** Nodes of the fleet. */
+  nodes: () => readonly NodeRecord[];
   /** By a drain, or for a job that empties it first. */
   isBeingEmptied: (node: string) => boolean;
   /** In the boot that was to have ended by the proof of its incident. */
@@ -37,6 +41,10 @@ const isIn = (node: string, w: AlarmWorld, ...phases: IncidentRecord['phase'][])
 const isHeldAt = (gate: string, w: AlarmWorld): boolean =>
   w.openIncidents().some((i) => i.phase === 'suppressed' && i.gate === gate);
 
+/** What runs there nobody sees, nor is it proven to be off. */
+const isUnseen = ({ name, enrolled, confirmedOff }: NodeRecord, w: AlarmWorld): boolean =>
+  enrolled && confirmedOff === undefined && !w.speaks(name);
+
 /** Alarm → what must be so while it stands, with faults over. A code that comes has to be decided on here. */
 const truths: Readonly<Record<AlarmCode, Truth>> = {
   'agent-down': never,
@@ -55,11 +63,14 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'domain-down': (_s, w) => w.storms() > 0 || isHeldAt('DOMAIN', w),
   'not-fenceable': isSilent,
   'dead-with-work': (node, w) => isSilent(node, w) && w.workloadsOf(node).length > 0,
-  'no-room': (workload, w) => w.runsOn(workload).length === 0,
+  // Nothing that is played has a capacity.
+  'no-room': (workload, w) => w.runsOn(workload).length === 0 && !w.nodes().some((n) => w.serves(n.name)),
   'workload-held': (workload, w) => {
     const at = w.workload(workload)?.assignment?.node;
     const on = w.runsOn(workload);
-    return at === undefined || on.length !== 1 || on[0] !== at;
+    if (on.length === 1 && on[0] === at) return false;
+    // Where its node serves, it may only be because it runs elsewhere, or somebody does not say that it does not.
+    return at === undefined || !w.serves(at) || on.length > 0 || w.nodes().some((n) => isUnseen(n, w));
   },
   'workload-ended': notJudged,
   'workload-ungated': notJudged,

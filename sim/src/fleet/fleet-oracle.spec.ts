@@ -22,15 +22,15 @@ import { presentBounds } from '../hands/hands-oracle.js';
 import { FleetOracle } from './fleet-oracle.js';
 import type { PlayedHost } from './played-host.js';
 
-/** An oracle, and two machines that speak; fencing is enforced. */
-function world() {
+/** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
+function world(silent: readonly string[] = []) {
   const oracle = new FleetOracle({
     now: () => 1_000,
     chassis: new Map(),
     bounds: presentBounds,
     owesOn: () => false,
     intended: () => undefined,
-    hosts: new Map(['n-1', 'n-2'].map((name) => [name, { name, speaks: true } as PlayedHost])),
+    hosts: new Map(['n-1', 'n-2'].map((name) => [name, { name, speaks: !silent.includes(name) } as PlayedHost])),
     brake: 2,
     isCalledUp: () => true,
     noQuorum: () => undefined,
@@ -58,16 +58,25 @@ const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
 const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', generation: 1 }, generation: 1 });
 
 describe('a workload that runs nowhere', () => {
-  const standing = (code: AlarmCode): string[] => {
-    const { oracle, store, broken } = world();
+  const standing = (code: AlarmCode, o: { out?: readonly string[]; silent?: readonly string[] } = {}): string[] => {
+    const { oracle, store, broken } = world(o.silent);
+    const cordon = { by: 'eve', reason: 'wanted', at: 1, drain: false };
+    for (const node of o.out ?? []) store('nodes', node, aNode(node, { cordon }));
     store('workloads', 'w1', assigned);
     store('alarms', alarmKey(code, 'w1'), anAlarm(code, 'w1'));
     oracle.judgeEnd();
     return broken();
   };
 
-  it.each(['no-room', 'workload-held'] as const)('is excused by the alarm %s', (code) => {
-    expect(standing(code)).toEqual([]);
+  it('is excused by the alarm no-room where no node serves', () => {
+    expect(standing('no-room', { out: ['n-1', 'n-2'] })).toEqual([]);
+    expect(standing('no-room', { out: ['n-1'] })).toEqual(['alarm-untrue']);
+  });
+
+  it('is excused by the alarm workload-held where its node does not serve, or another one does not speak', () => {
+    expect(standing('workload-held', { out: ['n-1'] })).toEqual([]);
+    expect(standing('workload-held', { silent: ['n-2'] })).toEqual([]);
+    expect(standing('workload-held', { out: ['n-2'] })).toEqual(['alarm-untrue']);
   });
 
   it.each(['workload-ended', 'workload-ungated'] as const)('is not excused by the alarm %s', (code) => {

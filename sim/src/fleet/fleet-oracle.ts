@@ -516,6 +516,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
     node: (node) => this.records.nodes.get(node),
     workload: (workload) => this.records.workloads.get(workload),
+    serves: (node) => this.serves(node),
+    nodes: () => [...this.records.nodes.values()],
     spokeSinceProof: (node) => this.spokeSinceProof.has(this.incidents.get(node)?.id ?? ''),
     isBeingEmptied: (node) =>
       this.records.nodes.get(node)?.cordon?.drain === true ||
@@ -525,6 +527,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     storms: () => this.stormIds.length,
     isAnew: () => this.anew.size > 0,
   };
+
+  private serves(node: string): boolean {
+    const n = this.records.nodes.get(node);
+    const isIn = n?.status === 'Allocated' && n.state === 'Discovered' && n.enrolled;
+    const isFree = n?.cordon === undefined && n?.pendingReturn === undefined && n?.confirmedOff === undefined;
+    const isHeld = this.reservations?.held[node] !== undefined || this.incidentOf(node) !== undefined;
+    return isIn && isFree && !isHeld && this.f.hosts.get(node)?.speaks === true && this.f.isCalledUp(node);
+  }
 
   private readonly planWorld: PlanWorld = {
     speaks: (node) => this.f.hosts.get(node)?.speaks === true,
