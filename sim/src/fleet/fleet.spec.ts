@@ -44,6 +44,11 @@ describe('the whole plane in virtual time', () => {
     expect([violations, probes.get('named by the plan: gate OBSERVE')]).toEqual([[], 2]);
   });
 
+  it('holds work that has no room, and says in its plan why', async () => {
+    const { probes, violations } = await fleet.oneNamed(namedOf('no-room'));
+    expect([violations, probes.get('named by the plan: alarm no-room')]).toEqual([[], 1]);
+  });
+
   it('powers nobody off in a storm that heals, which it has tripped', async () => {
     const { probes } = await fleet.oneNamed(namedOf('storm-heals'));
     expect(probes.get('a storm is tripped')).toBe(1);

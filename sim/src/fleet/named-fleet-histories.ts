@@ -472,6 +472,19 @@ export const namedFleets: Record<string, NamedFleet> = {
     shows: 'a machine dies with work that no gate stands before: it stays off, since its boot would start that again',
     history: quietFleet('ungated', FLEET_SEED + 17, { ungated: ['w1'], events: [death], quietFrom: 60_000 }),
   },
+  'no-room': {
+    shows: 'a machine dies after the others were decommissioned: its work has no room, as an alarm and the plan say',
+    history: quietFleet('no-room', FLEET_SEED + 63, {
+      workloads: { w1: 'n-1' },
+      events: [
+        ...['n-2', 'n-3', 'n-4'].map((node) => order({ what: 'submit', job: 'decommission', node }, 16_000)),
+        { ...death, at: 30_000 },
+        // Otherwise it comes back, and is room.
+        after('recovering', 1_000, order({ what: 'cordon', node: 'n-1' })),
+      ],
+      quietFrom: 50_000,
+    }),
+  },
   'dies-in-observe': {
     shows: 'a machine dies in mode observe, which stays: the plan says what enforcing it would do',
     history: quietFleet('dies-in-observe', FLEET_SEED + 61, {
