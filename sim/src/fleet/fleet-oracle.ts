@@ -1,6 +1,5 @@
 import {
   alarmKey,
-  isEndedJob,
   isOpenIncident,
   isPaused,
   PERMITS_KEY,
@@ -10,7 +9,6 @@ import {
   waitsForMoves,
   type AlarmCode,
   type AlarmRecord,
-  type ClaimRecord,
   type ClusterSettings,
   type GateCode,
   type IncidentPhase,
@@ -33,6 +31,7 @@ import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts }
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
+import { heldForNothing } from './hold-truth.js';
 import { isNamed, saidOf, type Obstacle, type PlanWorld } from './plan-truth.js';
 import { kindOf, Writers } from './writers.js';
 
@@ -454,7 +453,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (obstacle !== undefined) names(obstacle);
       else found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
     }
-    for (const what of this.heldForNothing()) found.push(['held-for-ever', what]);
+    const jobOf = (id: string): JobRecord | undefined => this.jobs.get(id);
+    // A claim ends by the wall clock of the conductor, which somebody may have set back.
+    for (const what of heldForNothing(this.reservations, jobOf, this.f.wallOf(this.holderOf('conductor'))))
+      found.push(['held-for-ever', what]);
     const noQuorum = this.noQuorumForNothing();
     if (noQuorum !== undefined) found.push(['blind-for-ever', noQuorum]);
     for (const a of this.records.alarms.values())
@@ -471,40 +473,6 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       else found.push(['not-running', `${w.name} runs nowhere: ${JSON.stringify(w.assignment ?? 'unassigned')}`]);
     }
     return found;
-  }
-
-  private heldForNothing(): string[] {
-    const { held = {}, claims = {}, edits = {} } = this.reservations ?? {};
-    const holds = Object.entries(held).flatMap(([node, { job, claim, edit }]) => {
-      const whys: (string | undefined)[] = [
-        job === undefined ? undefined : this.whyJobHoldsNothing(job),
-        claim === undefined || claims[claim] !== undefined ? undefined : `${claim}, of which there is no record`,
-        edit === undefined || edits[edit] !== undefined ? undefined : `${edit}, of which there is no record`,
-        job === undefined && claim === undefined && edit === undefined ? 'nobody' : undefined,
-      ];
-      return whys.flatMap((why) => (why === undefined ? [] : [`${node} is held by ${why}`]));
-    });
-    const written = Object.entries(edits).map(
-      ([id, { nodes }]) => `${nodes.join(' ')} are held by ${id}: half written`,
-    );
-    const claimed = Object.values(claims).flatMap((c) => {
-      const why = this.whyClaimIsOver(c);
-      return why === undefined ? [] : [`${c.nodes.join(' ')} are held by ${c.id}, ${why}`];
-    });
-    return [...holds, ...written, ...claimed];
-  }
-
-  private whyJobHoldsNothing(id: string): string | undefined {
-    const job = this.jobs.get(id);
-    if (job === undefined) return `${id}, of which there is no record`;
-    return isEndedJob(job) ? `${id}, which is ${job.status}` : undefined;
-  }
-
-  /** It ends at a time of day: by the wall clock of the conductor, which somebody may have set back. */
-  private whyClaimIsOver({ pending, expiresAt }: ClaimRecord): string | undefined {
-    if (pending === true) return 'of which nobody was told';
-    const wallMs = this.f.wallOf(this.holderOf('conductor'));
-    return wallMs !== undefined && expiresAt !== undefined && expiresAt <= wallMs ? 'whose time is over' : undefined;
   }
 
   private readonly alarmWorld: AlarmWorld = {
