@@ -12,6 +12,10 @@ import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
 import type { ProgramFault } from '../process/program-faults.js';
 import { diceOf } from '../time/seeded-random.js';
+import { drawOrder, drawPersons, letGo, struck } from './drawn-orders.js';
+
+/** `open` is a step of an incident's story, and the phase of no record: nothing could come after it. */
+export type StoredPhase = Exclude<IncidentPhase, 'open'>;
 
 interface At {
   /** Virtual ms. */
@@ -20,16 +24,22 @@ interface At {
 
 /** What an operator orders; refused or not, it is asked for once. */
 export type Order =
-  | { what: 'confirm' | 'release' | 'cancel' | 'cordon' | 'uncordon' | 'drain' | 'delete' | 'fence'; node: string }
+  | { what: 'cancel' | 'cordon' | 'uncordon' | 'drain' | 'delete' | 'fence' | 'drill'; node: string }
+  /** With force: whoever orders it knows that the machine is still heard, or that nobody sees it. */
+  | { what: 'confirm' | 'release'; node: string; force?: true }
   | { what: 'pause'; forMs: number }
   | { what: 'observe' }
   | { what: 'enforce' }
-  | { what: 'power-on'; node: string }
+  | { what: 'power-on' | 'power-off' | 'power-cycle' | 'power-soft'; node: string }
   | { what: 'edit'; node: string } /** Its power device has another address: nobody knows whose it is any more. */
   | { what: 'replace'; node: string } /** New hardware in its place, which has not come yet. */
   | { what: 'submit'; job: Exclude<JobKind, 'recover' | 'discover' | 'service-test'>; node: string; force?: boolean }
   | { what: 'claim' }
-  | { what: 'storm-release' };
+  | { what: 'cancel-job' } /** The last that has not ended, whoever ordered it. */
+  /** Of a tool, by `muster.cmd.*`; who reads events asks for no node. */
+  | { what: 'command'; command: 'check' | 'maintenance' | 'fence' | 'events'; node: string }
+  | { what: 'storm-release' }
+  | { what: 'storm-confirm'; force?: true };
 
 /**
  * What happens to the world, or is asked of it. Processes by their names; `the leader` is the fencer, `the conductor` the
@@ -59,7 +69,7 @@ export type FleetEvent = At &
     | { kind: 'held-up'; process: string; forMs: number; silentMs: number }
     | { kind: 'order'; order: Order }
     /** So long after the incident of a node is first in that phase; with a gate: is first held by it. */
-    | { kind: 'after'; phase: IncidentPhase; gate?: GateCode; node: string; inMs: number; does: FleetEvent }
+    | { kind: 'after'; phase: StoredPhase; gate?: GateCode; node: string; inMs: number; does: FleetEvent }
   );
 
 /** Everything that a run follows from. */
@@ -81,6 +91,8 @@ export interface FleetHistory {
   hung: FencingSettings['hung'];
   /** Node → its failure domain; who is not in it has one of its own. */
   domains: Readonly<Record<string, string>>;
+  /** Hosts of the servers of the bus, as inventories have them in their settings. */
+  brokers: readonly string[];
   inventories: string[];
   fencers: string[];
   provisioners: string[];
@@ -96,6 +108,9 @@ export interface FleetHistory {
 
 /** Until everybody has begun, and the fleet is in service, nothing befalls anybody, ms. */
 export const BEGUN_MS = 15_000;
+
+/** A host that is no node of the fleet. */
+export const CONTROL = 'control-1';
 
 const HOUR_MS = 3_600_000;
 
@@ -127,6 +142,7 @@ export function quietFleet(
     storm: limitsOf(defaultStorm.brakeAtLeast),
     hung: defaultFencing.hung,
     domains: {},
+    brokers: [CONTROL],
     inventories: names('inventory', 2),
     fencers: names('fencer', 2),
     provisioners: names('provisioner', 2),
@@ -161,6 +177,9 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.push(...drawNameless(diceOf(seed, `nameless ${index}`), h, wires.tellGuid));
   drawLimits(diceOf(seed, `limits ${index}`), h);
   h.events.push(...drawTwoConductors(diceOf(seed, `conductors ${index}`), h));
+  h.events.push(...drawPersons(diceOf(seed, `persons ${index}`), h, BEGUN_MS));
+  h.events.push(...drawEnds(diceOf(seed, `ends ${index}`), h));
+  drawBrokers(diceOf(seed, `brokers ${index}`), h);
   h.events.sort((a, b) => a.at - b.at);
   return { ...h, ...wires };
 }
@@ -205,17 +224,11 @@ function drawLimits(dice: Dice, h: FleetHistory): void {
   }
 }
 
-/** A person lets a node go that a gate holds. */
-function letGo(dice: Dice, node: string, gate: GateCode): FleetEvent {
-  const does: FleetEvent = { kind: 'order', at: 0, order: { what: 'release', node } };
-  return { kind: 'after', at: 0, phase: 'suppressed', gate, node, inMs: 500 + dice.roll() * 4_000, does };
-}
-
 /** What the conductor was writing about a death reaches NATS once another one has gone on with it. */
 function drawTwoConductors(dice: Dice, h: FleetHistory): FleetEvent[] {
   const node = dice.maybeOf(h.events.flatMap((e) => (e.kind === 'death' ? [e.node] : [])));
   if (node === undefined || !dice.chance(0.15)) return [];
-  const phase = dice.of(['open', 'investigating', 'fencing', 'fenced', 'recovering'] as const);
+  const phase = dice.of(['investigating', 'fencing', 'fenced', 'recovering'] as const);
   const does: FleetEvent = {
     kind: 'held-up',
     at: 0,
@@ -224,6 +237,32 @@ function drawTwoConductors(dice: Dice, h: FleetHistory): FleetEvent[] {
     silentMs: 1_500 + dice.roll() * 1_500,
   };
   return [{ kind: 'after', at: 0, phase, node, inMs: dice.of([0, 0, 5, 50]) * dice.roll(), does }];
+}
+
+/** A program ends, or the leases are made anew, right at a step of an incident. */
+function drawEnds(dice: Dice, h: FleetHistory): FleetEvent[] {
+  const node = dice.maybeOf(struck(h));
+  if (node === undefined) return [];
+  const ends: FleetEvent[] = [];
+  if (dice.chance(0.2)) {
+    const phase = dice.of(['investigating', 'fenced', 'failed', 'closed'] as const);
+    const process = dice.chance(0.5) ? drawProcess(dice, h) : (dice.maybeOf(h.provisioners) as string);
+    const does: FleetEvent = { kind: 'crash', at: 0, process };
+    ends.push({ kind: 'after', at: 0, phase, node, inMs: dice.of([0, 300]) * dice.roll(), does });
+  }
+  if (dice.chance(0.04)) {
+    const phase = dice.of(['fencing', 'recovering'] as const);
+    const does: FleetEvent = { kind: 'bucket-anew', at: 0, bucket: 'leases' };
+    ends.push({ kind: 'after', at: 0, phase, node, inMs: dice.roll() * 3_000, does });
+  }
+  return ends;
+}
+
+/** Servers of the bus run on nodes of the fleet. */
+function drawBrokers(dice: Dice, h: FleetHistory): void {
+  if (!dice.chance(0.1)) return;
+  const first = dice.maybeOf(struck(h)) ?? (dice.maybeOf(h.nodes) as string);
+  h.brokers = dice.chance(0.5) ? [first] : [first, ...h.nodes.filter((n) => n !== first).slice(0, 2)];
 }
 
 /** Some of the BMCs that say whose they are do not for a while. */
@@ -378,7 +417,7 @@ function drawAround(dice: Dice, h: FleetHistory, at: number, node: string): Flee
   const around: FleetEvent[] = [];
   if (dice.chance(0.3)) around.push(...drawMood(dice, h, at, node));
   if (!dice.chance(0.6)) return around;
-  const phase = dice.of(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered']);
+  const phase = dice.of(['investigating', 'fencing', 'fenced', 'recovering', 'recovered'] as const);
   const inMs = dice.of([0, 0, 50, 500, 3_000]) * dice.roll();
   const process = drawProcess(dice, h);
   const other = dice.maybeOf(h.nodes) as string;
@@ -398,49 +437,4 @@ function drawAround(dice: Dice, h: FleetHistory, at: number, node: string): Flee
     { kind: 'order', at: 0, order: { what: 'pause', forMs } },
   ];
   return [...around, { kind: 'after', at: 0, phase, node, inMs, does: dice.of(ways) }];
-}
-
-function drawOrder(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
-  const end = Math.min(h.quietFrom, at + 3_000 + dice.roll() * 25_000);
-  const order = (what: Order, then?: Order): FleetEvent[] => [
-    { kind: 'order', at, order: what },
-    ...(then === undefined ? [] : [{ kind: 'order' as const, at: end, order: then }]),
-  ];
-  switch (
-    dice.weighted({
-      person: 4,
-      pause: 2,
-      observe: 0.7,
-      cordon: 2,
-      drain: 2,
-      submit: 4,
-      claim: 1,
-      'power-on': 1,
-      fence: 0.7,
-      'storm-release': 0.3,
-    })
-  ) {
-    case 'person':
-      return order({ what: dice.of(['confirm', 'release', 'cancel', 'delete']), node });
-    case 'pause':
-      return order({ what: 'pause', forMs: end - at });
-    case 'observe':
-      return order({ what: 'observe' }, { what: 'enforce' });
-    case 'cordon':
-      return order({ what: 'cordon', node }, { what: 'uncordon', node });
-    case 'drain':
-      return order({ what: 'drain', node }, { what: 'uncordon', node });
-    case 'submit': {
-      const job = dice.of(['check', 'maintenance', 'decommission', 'commission', 'resetup']);
-      return order({ what: 'submit', job, node, ...(dice.chance(0.5) && { force: true }) });
-    }
-    case 'claim':
-      return order({ what: 'claim' });
-    case 'power-on':
-      return order({ what: 'power-on', node });
-    case 'fence':
-      return order({ what: 'fence', node });
-    case 'storm-release':
-      return order({ what: 'storm-release' });
-  }
 }

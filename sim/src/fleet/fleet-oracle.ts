@@ -86,6 +86,9 @@ const JUST_OVER_MS = 1_000;
  */
 const whyNotRunning: readonly AlarmCode[] = ['no-room', 'workload-held'];
 
+/** What follows from the end of an incident is written within this, ms. */
+const JUST_CLOSED_MS = 1_000;
+
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
   node: string;
@@ -113,6 +116,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private storms: Storm[] = [];
   /** Incident → when it was written first. */
   private readonly begunMs = new Map<string, number>();
+  /** Incident → when it was closed. */
+  private readonly closedMs = new Map<string, number>();
+  /** Incident → when a person last released it with force. */
+  private readonly forcedMs = new Map<string, number>();
   private readonly lastReads = new Map<string, { told: ReadOutcome['told']; fencer: string; atMs: number }>();
   /** Node → its last `off` as it stands in the record, and since when. */
   private readonly offs = new Map<string, { mark: string; sinceMs: number }>();
@@ -201,8 +208,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** A process ends, whichever way. */
   programEnded(service: string): void {
-    for (const i of this.incidents.values())
-      if (isOpenIncident(i)) this.probe(`${service} ends while an incident is ${i.phase}`);
+    for (const i of this.incidents.values()) {
+      const isJustClosed = i.phase === 'closed' && this.now() - (this.closedMs.get(i.id) ?? -Infinity) < JUST_CLOSED_MS;
+      if (isOpenIncident(i) || isJustClosed) this.probe(`${service} ends while an incident is ${i.phase}`);
+    }
   }
 
   /** A write that the server has refused, since somebody else had written. */
@@ -288,6 +297,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.violate('storm-off', `${c.fencer} gave off to ${node}, ${forMs} ms into a storm of ${storm.nodes.size}`);
   }
 
+  /** Whoever has released it with force knows that it lives; was it silent then, that it is called up by now ends it. */
+  protected override isWanted(node: string, i: IncidentRecord, livesSinceMs: number): boolean {
+    const forcedMs = this.forcedMs.get(i.id);
+    const isByWord = forcedMs !== undefined && (livesSinceMs <= forcedMs || !this.f.isCalledUp(node));
+    if (isByWord) this.probe('off to a machine that lives by the word of a person');
+    return isByWord || super.isWanted(node, i, livesSinceMs);
+  }
+
   private onSent(node: string, { fencer, begunMs }: SentCommand): void {
     // What is read from now on is of after it.
     this.lastReads.delete(node);
@@ -365,6 +382,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const i = this.incidents.get(node);
     if (i === undefined) return;
     if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
+    if (i.phase === 'closed' && before?.phase !== 'closed') this.closedMs.set(i.id, this.now());
+    if (i.released?.force === true && before?.released?.at !== i.released.at) this.forcedMs.set(i.id, this.now());
     if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
     this.judgeOnTold(node, i, before);
     this.noteSpeaker(i);
@@ -416,6 +435,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   incidentOf(node: string): IncidentRecord | undefined {
     const i = this.incidents.get(node);
     return i !== undefined && isOpenIncident(i) ? i : undefined;
+  }
+
+  get openIncidents(): IncidentRecord[] {
+    return [...this.incidents.values()].filter(isOpenIncident);
+  }
+
+  /** Those that have not ended. */
+  get acceptedJobs(): string[] {
+    return this.openJobs().map((job) => job.id);
   }
 
   get stormIds(): string[] {

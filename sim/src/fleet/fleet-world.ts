@@ -231,6 +231,12 @@ export class FleetWorld implements PlayWorld {
       host.powered(on);
     };
     const bmc = new Bmc(chassis, time, dice, switched);
+    bmc.shutsDown = () =>
+      void time.schedule((1_000 + dice.roll() * 3_000) * NS_PER_MS, `${node} shuts down`, () => {
+        if (host.state !== 'up' || !chassis.on) return;
+        chassis.switch(false, 'its system');
+        switched(false, time.nowMs, 'its system');
+      });
     bmc.tellsGuid = this.history.tellGuid.includes(node);
     this.bmcs.set(node, bmc);
     const { workloads, ungated } = this.history;
@@ -277,6 +283,7 @@ export class FleetWorld implements PlayWorld {
     return startInventory({
       bus: this.programs.busOf(life),
       instance: life.process,
+      brokers: this.history.brokers,
       run: this.o.run,
       initial: {
         fencing: { ...defaultFencing, mode: 'enforce', storm, hung },

@@ -57,6 +57,58 @@ describe('the whole plane in virtual time', () => {
   });
 });
 
+/** Orders by the word of a person, of power, of jobs and of tools. */
+const byWord: readonly { name: string; probes: Record<string, number> }[] = [
+  {
+    name: 'released-with-force',
+    probes: {
+      'order refused: release': 1,
+      'order taken: release with force': 1,
+      'released past LIFE_SIGN': 1,
+      'fenced: read-back': 1,
+    },
+  },
+  {
+    name: 'released-while-suspected',
+    probes: {
+      'order taken: release with force': 2,
+      'released past BLIND': 1,
+      'released past LIFE_SIGN': 1,
+      'off to a machine that lives by the word of a person': 1,
+      'fenced: read-back': 1,
+    },
+  },
+  {
+    name: 'confirmed-with-force',
+    probes: {
+      'order refused: confirm': 1,
+      'order taken: confirm with force': 1,
+      'fenced: manual': 1,
+      'a contradiction voids a proof: manual': 1,
+    },
+  },
+  { name: 'storm-confirmed', probes: { 'order taken: storm-confirm': 1, 'fenced: manual': 3, 'fenced: read-back': 0 } },
+  { name: 'drilled', probes: { 'order taken: drill': 1, 'fenced: read-back': 1, 'told as powered on': 1 } },
+  { name: 'shut-down', probes: { 'order taken: power-soft': 1, 'order taken: power-on': 1, 'told as powered on': 1 } },
+  {
+    name: 'by-a-tool',
+    probes: { 'order taken: command check': 1, 'order taken: command fence': 1, 'order taken: command events': 1 },
+  },
+  { name: 'job-cancelled', probes: { 'order taken: cancel-job': 1, 'started elsewhere after: off': 1 } },
+  {
+    name: 'server-on-the-dead',
+    probes: { 'stopped by QUORUM': 1, 'named by the plan: gate QUORUM': 2, 'incident fencing': 0 },
+  },
+  { name: 'servers-on-nodes', probes: { 'stopped by QUORUM': 2, 'past QUORUM': 1, 'fenced: read-back': 1 } },
+];
+
+describe('an order of a person, or of a tool', () => {
+  it.each(byWord)('does what it entitles to, and no more: $name', async ({ name, probes }) => {
+    const { probes: met } = await fleet.oneNamed(namedOf(name));
+    expect(Object.fromEntries(Object.keys(probes).map((probe) => [probe, met.get(probe) ?? 0]))).toEqual(probes);
+  });
+});
+
 /** What is stored of a machine that dies under an operation which first moves its work away. */
 const underMaintenance: readonly { when: string; name: string; probes: Record<string, number> }[] = [
   {

@@ -12,6 +12,7 @@ import { JobsService } from '../../../apps/inventory/src/jobs/jobs.service.js';
 import { DeletionsService } from '../../../apps/inventory/src/node-requests/deletions.service.js';
 import { NodesService } from '../../../apps/inventory/src/node-requests/nodes.service.js';
 import { ReplacementService } from '../../../apps/inventory/src/node-requests/replacement.service.js';
+import { CommandInlet } from '../../../apps/inventory/src/monitor/command.inlet.js';
 import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
 import { PlanService } from '../../../apps/inventory/src/plan-view/plan.service.js';
@@ -27,12 +28,14 @@ import { Composition } from '../process/composition.js';
 import { playedConfig } from '../process/played-config.js';
 import type { Running } from '../process/sim-process.js';
 
-/** Where the server of the bus runs, which is no node of the fleet. */
-const CONTROL = { name: 'control-1', address: '192.0.2.250' };
+/** Of a host that is no node of the fleet. */
+const CONTROL_ADDRESS = '192.0.2.250';
 
 export interface InventoryProgramParts {
   bus: Bus;
   instance: string;
+  /** Hosts of the servers of the bus. */
+  brokers: readonly string[];
   /** Of a new installation. */
   initial: Partial<ClusterSettings>;
   /** What the conductor runs in the place of each of its tasks. @default the task */
@@ -46,19 +49,20 @@ export interface InventoryProgramParts {
 export async function startInventory({
   bus,
   instance,
+  brokers,
   initial,
   run = (task) => task,
 }: InventoryProgramParts): Promise<Running> {
-  const nats = { servers: [`nats://${CONTROL.name}:4222`] };
+  const nats = { servers: brokers.map((host) => `nats://${host}:4222`) };
   const config = playedConfig({ cluster: 'sim', instance, initial, nats });
   // What services ask of their log is what the bus has; nothing here asks for pino's own.
   const context = new ServiceContext(config, bus, bus.log as unknown as Logger, 'inventory');
   const store = await InventoryStore.open(bus, { cluster: 'sim', replicas: 1 });
-  const names = new KnownNames(context, { addressesOf: () => Promise.resolve([CONTROL.address]) });
+  const names = new KnownNames(context, { addressesOf: () => Promise.resolve([CONTROL_ADDRESS]) });
   const parts = new Composition([context, store, names]);
   const conductor = parts.get(ConductorService);
   for (const task of tasksBy((by) => parts.get(by))) conductor.add(run(task));
-  for (const inlet of [VerdictConsumer, GateResponder]) parts.get<object>(inlet);
+  for (const inlet of [VerdictConsumer, GateResponder, CommandInlet]) parts.get<object>(inlet);
   const incidents = parts.get(IncidentsController);
   const storms = parts.get(StormsService);
   const power = parts.get(PowerOrders);
@@ -78,9 +82,11 @@ export async function startInventory({
     'inventory.incidents.cancel': (q) => incidents.cancel(q),
     'inventory.nodes.fence': (q) => incidents.fence(q),
     'inventory.nodes.power': (q) => power.act(q),
+    'inventory.nodes.drill': (q) => power.drill(q),
     'inventory.fencing.put': (q) => incidents.putFencing(q),
     'inventory.storms.list': () => ({ items: storms.list() }),
     'inventory.storms.release': (q) => storms.release(q),
+    'inventory.storms.confirm': (q) => storms.confirm(q),
     'inventory.workloads.put': (q) => workloads.put(q),
     'inventory.workloads.mayStart': (q) => workloads.mayStart(q),
     'inventory.operations.submit': (q) => operations.submit(q),

@@ -1,7 +1,14 @@
-import type { IncidentPhase } from '#contracts';
+import type { GateCode } from '#contracts';
 import type { BmcMood } from '../hands/bmc.js';
 import type { Named } from '../play.js';
-import { limitsOf, quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
+import {
+  limitsOf,
+  quietFleet,
+  type FleetEvent,
+  type FleetHistory,
+  type Order,
+  type StoredPhase,
+} from './fleet-history.js';
 
 export type NamedFleet = Named<FleetHistory>;
 
@@ -11,7 +18,7 @@ export const FLEET_SEED = 11;
 const DEATH_AT = 20_000;
 const death: FleetEvent = { kind: 'death', at: DEATH_AT, node: 'n-1' };
 
-const after = (phase: IncidentPhase, inMs: number, does: FleetEvent): FleetEvent => ({
+const after = (phase: StoredPhase, inMs: number, does: FleetEvent): FleetEvent => ({
   kind: 'after',
   at: 0,
   phase,
@@ -19,12 +26,16 @@ const after = (phase: IncidentPhase, inMs: number, does: FleetEvent): FleetEvent
   inMs,
   does,
 });
+const heldBy = (gate: GateCode, inMs: number, does: FleetEvent): FleetEvent => ({
+  ...{ kind: 'after', at: 0, phase: 'suppressed', node: 'n-1' },
+  ...{ gate, inMs, does },
+});
 const order = (what: Order, at = 0): FleetEvent => ({ kind: 'order', at, order: what });
 
 /** Its work moves first. */
 const maintain = order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 20_000);
 
-const killedAt = (phase: IncidentPhase, seed: number): NamedFleet => ({
+const killedAt = (phase: StoredPhase, seed: number): NamedFleet => ({
   shows: `the conductor is killed right when an incident is ${phase}`,
   history: quietFleet(`conductor-killed-${phase}`, seed, {
     events: [death, after(phase, 0, { kind: 'crash', at: 0, process: 'the conductor' })],
@@ -277,6 +288,112 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 50_000,
     }),
   },
+  'released-with-force': {
+    shows: 'a machine that is well is ordered off, held by its sign of life, and let go: by nobody but with force',
+    history: quietFleet('released-with-force', FLEET_SEED + 80, {
+      events: [
+        order({ what: 'fence', node: 'n-1' }, 20_000),
+        after('suppressed', 1_000, order({ what: 'release', node: 'n-1' })),
+        after('suppressed', 2_000, order({ what: 'release', node: 'n-1', force: true })),
+      ],
+      quietFrom: 50_000,
+    }),
+  },
+  'released-while-suspected': {
+    shows: 'a machine is heard again that the monitor still suspects, and is let go with force: it is powered off',
+    history: quietFleet('released-while-suspected', FLEET_SEED + 89, {
+      events: [
+        order({ what: 'pause', forMs: 18_000 }, 18_000),
+        { kind: 'errs', at: 19_000, node: 'n-1', verdict: 'SUSPECT', forMs: 40_000 },
+        { kind: 'cut', at: DEATH_AT, nodes: ['n-1'], forMs: 9_000, everyMs: 0 },
+        // A pause holds it as well, and is over by then.
+        heldBy('BLIND', 12_000, order({ what: 'release', node: 'n-1', force: true })),
+        heldBy('LIFE_SIGN', 1_000, order({ what: 'release', node: 'n-1', force: true })),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'confirmed-with-force': {
+    shows: 'a machine that is heard is confirmed as down, by nobody but with force: its work runs twice by that word',
+    history: quietFleet('confirmed-with-force', FLEET_SEED + 81, {
+      events: [
+        order({ what: 'fence', node: 'n-1' }, 20_000),
+        after('suppressed', 1_000, order({ what: 'confirm', node: 'n-1' })),
+        after('suppressed', 2_000, order({ what: 'confirm', node: 'n-1', force: true })),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'storm-confirmed': {
+    shows: 'three of eight die together, and a person confirms all of the storm as down',
+    history: quietFleet('storm-confirmed', FLEET_SEED + 82, {
+      size: 8,
+      events: [
+        ...['n-1', 'n-2', 'n-3'].map((node): FleetEvent => ({ kind: 'death', at: DEATH_AT, node })),
+        order({ what: 'storm-confirm' }, 40_000),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  drilled: {
+    shows: 'a drained machine is drilled: it is powered off, seen to be silent, and on again',
+    history: quietFleet('drilled', FLEET_SEED + 83, {
+      events: [
+        order({ what: 'drain', node: 'n-1' }, 20_000),
+        order({ what: 'drill', node: 'n-1' }, 32_000),
+        order({ what: 'uncordon', node: 'n-1' }, 90_000),
+      ],
+      quietFrom: 100_000,
+    }),
+  },
+  'shut-down': {
+    shows: 'a drained machine is asked to shut down, does, and is switched on again',
+    history: quietFleet('shut-down', FLEET_SEED + 84, {
+      events: [
+        order({ what: 'drain', node: 'n-1' }, 20_000),
+        order({ what: 'power-soft', node: 'n-1' }, 32_000),
+        order({ what: 'power-on', node: 'n-1' }, 50_000),
+        order({ what: 'uncordon', node: 'n-1' }, 75_000),
+      ],
+      quietFrom: 80_000,
+    }),
+  },
+  'by-a-tool': {
+    shows: 'a tool orders a check and a fencing by NATS, and reads what was told',
+    history: quietFleet('by-a-tool', FLEET_SEED + 85, {
+      events: [
+        order({ what: 'command', command: 'check', node: 'n-4' }, 20_000),
+        death,
+        order({ what: 'command', command: 'fence', node: 'n-1' }, 21_000),
+        order({ what: 'command', command: 'events', node: 'n-1' }, 40_000),
+      ],
+      quietFrom: 50_000,
+    }),
+  },
+  'job-cancelled': {
+    shows: 'the job that recovers lost work is cancelled by its id',
+    history: quietFleet('job-cancelled', FLEET_SEED + 86, {
+      events: [death, after('recovering', 600, order({ what: 'cancel-job' }))],
+      quietFrom: 60_000,
+    }),
+  },
+  'server-on-the-dead': {
+    shows: 'the server of the bus counts as being on the machine that dies: nobody is powered off, as the plan says',
+    history: quietFleet('server-on-the-dead', FLEET_SEED + 87, {
+      brokers: ['n-1'],
+      events: [death],
+      quietFrom: 40_000,
+    }),
+  },
+  'servers-on-nodes': {
+    shows: 'two of the three hosts of the bus are silent: nobody is powered off until one of them is back',
+    history: quietFleet('servers-on-nodes', FLEET_SEED + 88, {
+      size: 6,
+      brokers: ['n-1', 'n-2', 'n-3'],
+      events: [{ kind: 'cut', at: 19_000, nodes: ['n-2'], forMs: 20_000, everyMs: 0 }, death],
+      quietFrom: 60_000,
+    }),
+  },
   'off-under-a-confirmation': {
     shows:
       'an off is under way as a person confirms that the machine is down, and it is on again: no other off follows',
@@ -519,9 +636,9 @@ export const namedFleets: Record<string, NamedFleet> = {
     }),
   },
   ...Object.fromEntries(
-    (['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed'] as const).map((phase, i) => [
+    (['investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed'] as const).map((phase, i) => [
       `conductor-killed-${phase}`,
-      killedAt(phase, FLEET_SEED + 20 + i),
+      killedAt(phase, FLEET_SEED + 21 + i),
     ]),
   ),
 };

@@ -1,5 +1,5 @@
 import type { Bus } from '#bus';
-import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
+import { MusterError, Subjects, type CommandAnswer, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import type { FleetOracle } from './fleet-oracle.js';
 import type { Order } from './fleet-history.js';
 
@@ -14,6 +14,22 @@ const ANSWER_MS = 5_000;
 /** Wall clocks of two hosts, with what one of them gains in a history, ms. */
 const CLOCKS_APART_MS = 3_000;
 
+const powerOf = { 'power-on': 'on', 'power-off': 'off', 'power-cycle': 'cycle', 'power-soft': 'soft' } as const;
+
+const forced = (o: { force?: boolean }): { force?: true } => (o.force === true ? { force: true } : {});
+
+/** Who orders something about none has ordered nothing. */
+function someOf(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) throw new MusterError('NOT_FOUND', 'there is none');
+  return ids;
+}
+
+/** As it is counted: what is ordered with force, and each command of a tool, for itself. */
+function nameOf(o: Order): string {
+  if (o.what === 'command') return `command ${o.command}`;
+  return o.what !== 'submit' && 'force' in o && o.force ? `${o.what} with force` : o.what;
+}
+
 /** A person at the API: asks once, and believes what is acknowledged. */
 export class Operator {
   private paused = 0;
@@ -24,11 +40,11 @@ export class Operator {
 
   order(o: Order): void {
     this.carryOut(o).then(
-      () => this.p.oracle.probe(`order taken: ${o.what}`),
+      () => this.p.oracle.probe(`order taken: ${nameOf(o)}`),
       (e: unknown) => {
         const { code, message } = MusterError.from(e);
-        this.p.tell(`${o.what} was refused: ${code} ${message}`);
-        this.p.oracle.probe(`order refused: ${o.what}`);
+        this.p.tell(`${nameOf(o)} was refused: ${code} ${message}`);
+        this.p.oracle.probe(`order refused: ${nameOf(o)}`);
         if (code === 'INTERNAL') this.p.oracle.violate('failed', `${o.what} ended with ${message}`);
       },
     );
@@ -38,7 +54,7 @@ export class Operator {
     switch (o.what) {
       case 'confirm':
         return this.ofIncident(o.node, 'confirm', () =>
-          this.call('inventory.incidents.confirm', { ...BY, node: o.node }),
+          this.call('inventory.incidents.confirm', { ...BY, node: o.node, ...forced(o) }),
         );
       case 'cancel':
         return this.ofIncident(o.node, 'cancel', () =>
@@ -47,7 +63,7 @@ export class Operator {
       case 'delete':
         return this.ofIncident(o.node, 'delete', () => this.call('inventory.nodes.delete', { ...BY, name: o.node }));
       case 'release':
-        await this.call('inventory.incidents.release', { ...BY, node: o.node });
+        await this.call('inventory.incidents.release', { ...BY, node: o.node, ...forced(o) });
         return;
       case 'cordon':
         await this.call('inventory.nodes.cordon', { ...BY, name: o.node });
@@ -62,7 +78,13 @@ export class Operator {
         await this.call('inventory.nodes.fence', { ...BY, name: o.node });
         return;
       case 'power-on':
-        await this.call('inventory.nodes.power', { ...BY, name: o.node, action: 'on' });
+      case 'power-off':
+      case 'power-cycle':
+      case 'power-soft':
+        await this.call('inventory.nodes.power', { ...BY, name: o.node, action: powerOf[o.what] });
+        return;
+      case 'drill':
+        await this.call('inventory.nodes.drill', { ...BY, name: o.node });
         return;
       case 'edit': {
         const device = { id: `bmc-${o.node}`, driver: 'ipmitool', address: `192.0.2.${100 + (this.edits++ % 100)}` };
@@ -95,8 +117,15 @@ export class Operator {
       case 'claim':
         await this.call('inventory.claims.create', { ...BY, count: 1, owner: 'scheduler', ttl: 20 });
         return;
+      case 'cancel-job':
+        return this.cancelJob();
+      case 'command':
+        return this.command(o.command, o.node);
+      case 'storm-confirm':
+        for (const id of someOf(this.p.oracle.stormIds)) await this.confirmStorm(id, forced(o));
+        return;
       case 'storm-release':
-        for (const id of this.p.oracle.stormIds) await this.call('inventory.storms.release', { ...BY, id });
+        for (const id of someOf(this.p.oracle.stormIds)) await this.call('inventory.storms.release', { ...BY, id });
     }
   }
 
@@ -105,6 +134,32 @@ export class Operator {
     const open = this.p.oracle.incidentOf(node)?.id;
     await act();
     if (open !== undefined) this.p.oracle.acknowledged(open, order);
+  }
+
+  /** Nobody knows before it is answered whom of a storm it is about. */
+  private async confirmStorm(id: string, o: { force?: true }): Promise<void> {
+    const { oracle } = this.p;
+    const open = oracle.openIncidents.map(({ node, id }) => [node, id] as const);
+    const { nodes } = await this.call('inventory.storms.confirm', { ...BY, id, ...o });
+    for (const [node, incident] of open)
+      if (nodes.some((n) => n.node === node && n.ok)) oracle.acknowledged(incident, 'confirm');
+  }
+
+  private async cancelJob(): Promise<void> {
+    const jobs = someOf(this.p.oracle.acceptedJobs);
+    await this.call('inventory.jobs.cancel', { by: BY.by, id: jobs.at(-1) ?? '' });
+  }
+
+  /** As a tool asks, in plain JSON: its answer says whether it was taken. */
+  private async command(command: (Order & { what: 'command' })['command'], node: string): Promise<void> {
+    const wanted = {
+      check: { nodes: [node] },
+      maintenance: { nodes: [node], force: true },
+      fence: { node, reason: BY.reason },
+      events: { limit: 50 },
+    }[command];
+    const answer = await this.p.bus.ask<CommandAnswer>(Subjects.command(command), wanted, { timeoutMs: ANSWER_MS });
+    if (!answer.ok) throw new MusterError('BAD_REQUEST', `${answer.code} ${answer.message}`);
   }
 
   /** Counted from the order, not from its acknowledgement. */

@@ -35,6 +35,8 @@ export class Bmc {
   tellsGuid = false;
   /** ms that a command takes, whatever the mood; undefined: by the mood. */
   takesMs: number | undefined;
+  /** The system is asked to shut down; undefined: none listens. */
+  shutsDown: (() => void) | undefined;
   /** The same for the opening of a session. */
   opensMs: number | undefined;
 
@@ -67,7 +69,9 @@ export class Bmc {
       }
       if (mood === 'refusing' || (mood === 'picky' && verb === 'off' && !this.chassis.on))
         return answer({ ok: false, code: 'BMC_REFUSED' });
-      if (mood !== 'lying' && verb !== 'soft') this.carryOut(verb, by, mood, sentMs);
+      if (verb === 'soft') {
+        if (mood !== 'lying') this.shutsDown?.();
+      } else if (mood !== 'lying') this.carryOut(verb, by, mood, sentMs);
       if (mood !== 'mute') answer({ ok: true });
     });
   }

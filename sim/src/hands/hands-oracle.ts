@@ -369,13 +369,18 @@ export class HandsOracle<More extends string = never> {
 
   private offSent(node: string, { fencer, begunMs }: SentCommand): void {
     const since = this.livesSince.get(node);
-    // Who orders a machine off that lives knows that it does.
-    if (since === undefined || this.incidents.get(node)?.cause === 'manual') return;
+    const incident = this.incidents.get(node);
+    if (since === undefined || (incident !== undefined && this.isWanted(node, incident, since))) return;
     this.probe('off sent to a machine that lives again');
     // From then on nobody can take it back: opening a session may take a BMC long.
     const forMs = begunMs - since;
     if (forMs > this.bounds.staleLeaveMs)
       this.violate('living-off', `${fencer} gave off to ${node}, which had lived again for ${Math.round(forMs)} ms`);
+  }
+
+  /** A person wants it off, alive or not: who orders a machine off that lives knows that it does. */
+  protected isWanted(_node: string, i: IncidentRecord, _livesSinceMs: number): boolean {
+    return i.cause === 'manual';
   }
 
   private incidentStored(node: string, i: IncidentRecord): void {
