@@ -50,8 +50,11 @@ export function drawPersons(dice: Dice, h: FleetHistory, fromMs: number): FleetE
   if (dice.chance(0.15))
     drawn.push(order({ what: 'command', command: dice.of(['check', 'maintenance', 'fence', 'events']), node }));
   if (dice.chance(0.1)) {
-    const what = dice.of(['power-off', 'power-cycle'] as const);
-    drawn.push(order({ what, node }), order({ what: 'power-on', node }, later(20_000 + dice.roll() * 20_000)));
+    const what = dice.of(['power-off', 'power-off', 'power-cycle'] as const);
+    if (dice.chance(0.7)) drawn.push(letGo(dice, node, 'LIFE_SIGN', { force: true }));
+    // Who was powered off by hand stays off, and may be forgotten.
+    const then = what === 'power-off' ? dice.of(['power-on', 'replace', 'delete'] as const) : 'power-on';
+    drawn.push(order({ what, node }), order({ what: then, node }, later(25_000 + dice.roll() * 20_000)));
   }
   if (dice.chance(0.08)) {
     // Neither is taken where work is left.
