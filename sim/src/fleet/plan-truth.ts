@@ -28,14 +28,14 @@ const incidentOf =
   (i, o, w) =>
     i.about === 'incident' && i.name === o.node && says(i, o, w);
 
-/** Its alarm and the plan give the same reason. */
+/** Its alarm and the plan give the same reason; one of them may say more. */
 const asAlarmed =
   (code: AlarmCode): Says =>
-  (i, { subject }, w) =>
-    i.about === 'workload' &&
-    i.name === subject &&
-    i.does === 'waits' &&
-    w.alarm(code, subject)?.message.includes(i.reason) === true;
+  (i, { subject }, w) => {
+    if (i.about !== 'workload' || i.name !== subject || i.does !== 'waits') return false;
+    const message = w.alarm(code, subject)?.message;
+    return message !== undefined && (message.includes(i.reason) || i.reason.includes(message));
+  };
 
 const gate = (code: string): Says =>
   incidentOf((i, { node = '' }, w) => {

@@ -1,6 +1,6 @@
 import type { PlanAgain, PlanItem, WorkloadRecord } from '#contracts';
 import { PERIOD_MS } from '../conductor/task.js';
-import type { StopStep } from '../plan/workloads/stop-step.js';
+import { failedStop, type StopStep } from '../plan/workloads/stop-step.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 import type { PlanFacts } from './plan-facts.js';
 
@@ -65,8 +65,7 @@ function startText({ workload: w, do: does, to, why, leftMs }: StartStep): Said 
 function stopText(w: WorkloadRecord, step: StopStep, leftMs: number): Said {
   const at = w.assignment?.node ?? '?';
   const why = w.move === undefined ? 'It shall not run.' : `It is to move to ${w.move.to}.`;
-  const failed = (w.stop?.attempt ?? 0) > 0 ? ` Its stop failed ${w.stop?.attempt} time(s). ${w.stop?.why ?? ''}` : '';
-  const reason = `${why}${failed}`.trim();
+  const reason = [why, failedStop(w) ?? []].flat().join(' ');
   const acts = (next: string): Said => ({ does: 'acts', next, reason, again: soon });
   switch (step) {
     case 'owe':

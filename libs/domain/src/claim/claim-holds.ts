@@ -41,5 +41,5 @@ export const hasExpired = (c: Pick<ClaimRecord, 'expiresAt'>, wallMs: number): b
   c.expiresAt !== undefined && c.expiresAt <= wallMs;
 
 /** It was never confirmed, and nobody can be about to. `pendingMs`: for which it has been so, on the asker's own clock. */
-export const isGivenUp = (c: Pick<ClaimRecord, 'pending'>, pendingMs: number): boolean =>
+export const isAbandoned = (c: Pick<ClaimRecord, 'pending'>, pendingMs: number): boolean =>
   c.pending === true && pendingMs >= PENDING_MS;

@@ -495,7 +495,7 @@ export const admit: readonly Mutant[] = [
   ).map(([which, operand]): Mutant => ({
     name: `a claim that ${which}`,
     file: 'libs/domain/src/claim/claim-holds.ts',
-    symbol: 'isGivenUp',
+    symbol: 'isAbandoned',
     operation: { operand },
     specs: ['apps/inventory/src/plan/jobs/claim-expiry.spec.ts'],
   })),

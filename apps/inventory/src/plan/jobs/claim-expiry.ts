@@ -1,5 +1,5 @@
 import { RESERVATIONS_KEY, type ClaimRecord } from '#contracts';
-import { hasExpired, isGivenUp } from '#domain/claim/claim-holds.js';
+import { hasExpired, isAbandoned } from '#domain/claim/claim-holds.js';
 import type { About } from '../../conductor/task.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
@@ -28,7 +28,7 @@ export const claimExpiry: Concern<PendingCondition> = {
   plan: (fleet, ages) =>
     intentsOfEach(claims(fleet), aboutClaim, ([id, claim]): ExpireClaim[] => {
       const isOver = (now: ClaimRecord): boolean =>
-        hasExpired(now, fleet.wallMs) || isGivenUp(now, ages.of(pending(id)));
+        hasExpired(now, fleet.wallMs) || isAbandoned(now, ages.of(pending(id)));
       if (!isOver(claim)) return [];
       const reason = hasExpired(claim, fleet.wallMs) ? 'Its time has passed.' : 'Whoever took it never confirmed it.';
       return [{ do: 'expire-claim', key: id, about: { claim: id }, reason, decide: isOver }];

@@ -11,6 +11,7 @@ import { doubleAlarms, doubles, doublesSeen } from './doubles.js';
 import { HeldAlarms } from './held-alarms.js';
 import type { DoubleCondition } from './start-conditions.js';
 import type { StartStep } from './start-steps.js';
+import { failedStop } from './stop-step.js';
 
 /** Raised and cleared from here and nowhere else. */
 const codes: readonly AlarmCode[] = ['no-room', 'workload-held', 'conflict-workload'];
@@ -38,8 +39,8 @@ export function startAlarms(
       return [];
     }),
     eachRecord(unstopped, aboutIt, (w) => {
-      const text = `Its stop on ${w.assignment?.node ?? '?'} failed ${w.stop?.attempt} time(s). ${w.stop?.why ?? ''}`;
-      wanted.setCertain(w.name, { ...held(w, text), severity: 'warning' });
+      const text = failedStop(w);
+      if (text !== undefined) wanted.setCertain(w.name, { ...held(w, text), severity: 'warning' });
       return [];
     }),
   ].flatMap((t) => t.failed);
