@@ -71,9 +71,7 @@ export class FencingWorld {
     this.fleets = fleetSource(store, {
       ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
     });
-    this.facts = new GateFactsService(
-      ...([this.context, store.asStore, this.evidence, names, this.fleets] as const),
-    );
+    this.facts = new GateFactsService(...([this.context, store.asStore, this.evidence, names, this.fleets] as const));
     this.permits = new PermitService(store.asStore, this.facts);
     this.incidents = new IncidentService(store.asStore, {} as AuditService, new AfterAnswer(store.asStore));
     this.verdictNow = new VerdictNow(this.context);
