@@ -36,13 +36,12 @@ export const silentMembers = perFleet((fleet): Decided<NodeRecord> =>
 );
 
 /** Nodes whose incident is there and cannot be read: what stands for it is neither so nor over. */
-export const unreadIncidents = perFleet(
-  ({ incidents }: Fleet): ReadonlySet<string> =>
-    new Set([
-      ...incidents.unreadable,
-      ...incidents.list.filter((e) => e.value.unreadable !== undefined).map((e) => e.key),
-    ]),
-);
+export const unreadIncidents = perFleet(({ incidents }: Fleet): ReadonlySet<string> => {
+  const { made, failed } = eachRecord(incidents.list, aboutNode, ({ key, value }) =>
+    value.unreadable === undefined ? [] : [key],
+  );
+  return new Set([...incidents.unreadable, ...made, ...failed.flatMap((f) => f.about['node'] ?? [])]);
+});
 
 /** Decides on each incident by itself. */
 export const eachIncident = <T>(
