@@ -1,6 +1,6 @@
 import type { GateCode } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
-import type { FleetEvent, FleetHistory, Order } from './fleet-history.js';
+import type { FleetEvent, FleetHistory, Order } from './fleet-event.js';
 
 /** Nodes that something befalls of which their incidents come. */
 export const struck = (h: Pick<FleetHistory, 'events'>): string[] =>
