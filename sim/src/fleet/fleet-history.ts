@@ -5,8 +5,6 @@ import { diceOf } from '../time/seeded-random.js';
 import type { FleetEvent, FleetHistory, Order } from './fleet-event.js';
 import { drawOrder, drawPersons, letGo, struck } from './drawn-orders.js';
 
-export type { FleetEvent, FleetHistory, Order, StoredPhase } from './fleet-event.js';
-
 /** Until everybody has begun, and the fleet is in service, nothing befalls anybody, ms. */
 export const BEGUN_MS = 15_000;
 

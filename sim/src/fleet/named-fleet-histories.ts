@@ -1,14 +1,8 @@
 import type { GateCode } from '#contracts';
 import type { BmcMood } from '../hands/bmc.js';
 import type { Named } from '../play.js';
-import {
-  limitsOf,
-  quietFleet,
-  type FleetEvent,
-  type FleetHistory,
-  type Order,
-  type StoredPhase,
-} from './fleet-history.js';
+import type { FleetEvent, FleetHistory, Order, StoredPhase } from './fleet-event.js';
+import { limitsOf, quietFleet } from './fleet-history.js';
 
 export type NamedFleet = Named<FleetHistory>;
 

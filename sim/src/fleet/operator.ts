@@ -1,7 +1,7 @@
 import type { Bus } from '#bus';
 import { MusterError, Subjects, type CommandAnswer, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import type { FleetOracle } from './fleet-oracle.js';
-import type { Order } from './fleet-history.js';
+import type { Order } from './fleet-event.js';
 
 export interface OperatorParts {
   bus: Bus;

@@ -1,5 +1,6 @@
 import { Player } from '../play.js';
-import { drawFleet, type FleetHistory } from './fleet-history.js';
+import type { FleetHistory } from './fleet-event.js';
+import { drawFleet } from './fleet-history.js';
 import { FleetRules } from './fleet-oracle.js';
 import { FleetWorld } from './fleet-world.js';
 import { FLEET_SEED, namedFleets, type NamedFleet } from './named-fleet-histories.js';

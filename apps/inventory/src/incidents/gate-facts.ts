@@ -156,12 +156,9 @@ export class GateFactsService implements OnModuleInit {
     return brakeFigures(now, now.storms);
   }
 
-  /** Members that are silent as of now, each with an age from now on. */
-  silent(): readonly NodeRecord[] {
-    const now = this.fleets.now();
-    const silent = silentIn(now);
-    this.fleets.storms.seeSilent(silent.map((n) => n.name));
-    return silent;
+  /** Members that are silent as of now have an age from now on. */
+  seeSilent(): void {
+    this.fleets.storms.seeSilent(silentIn(this.fleets.now()).map((n) => n.name));
   }
 
   /** What is seen now has an age from now on. Through a gap what is not seen keeps its own, and nothing new has one. */

@@ -31,7 +31,7 @@ export class Investigator {
    * @returns those whose devices could not be asked, and where there are suspects, those that could not be looked at beside them
    */
   suspect({ silent: suspects, identity }: Suspicions): FailRecord[] {
-    this.facts.silent();
+    this.facts.seeSilent();
     const gathered = eachRecord(
       suspects,
       ({ name }) => ({ node: name }),

@@ -23,6 +23,11 @@ import { missedBoots } from './missed-boots.js';
 const raised = (fleet: Fleet, forMs: number): WantedAlarm[] =>
   missedBoots.plan(fleet, { of: () => ageMs(forMs) }).flatMap((i) => (i.do === 'raise-alarm' ? [i.alarm] : []));
 
+const told: AlarmRecord = {
+  ...{ code: 'boot-timeout', subject: 'n-1', severity: 'warning' },
+  ...{ message: 'm', since: 1, count: 1 },
+};
+
 describe('the alarm of a node that was powered on', () => {
   const command = (n: number, verb: PowerVerb): PowerCommand => {
     const by = { epoch: 1, fencer: 'f', level: 0, device: 'bmc', at: 0 };
@@ -99,15 +104,7 @@ describe('the alarm of a node that was powered on', () => {
     store.nodes.set('n-1', silent);
     store.incidents.set('n-1', recovered);
     const alarm = (o: Partial<AlarmRecord>): void => {
-      const was = {
-        code: 'boot-timeout',
-        subject: 'n-1',
-        severity: 'warning',
-        message: 'm',
-        since: 1,
-        count: 1,
-      } as const;
-      store.alarms.set(alarmKey('boot-timeout', 'n-1'), { ...was, ...o });
+      store.alarms.set(alarmKey('boot-timeout', 'n-1'), { ...told, ...o });
     };
     alarm({});
     expect(raised(fleetOf(store), 0)).toHaveLength(1);
@@ -121,15 +118,7 @@ describe('the alarm of a node that was powered on', () => {
 
   it('is not over while its incident cannot be read', () => {
     const store = new MemoryStore();
-    const was = {
-      code: 'boot-timeout',
-      subject: 'n-1',
-      severity: 'warning',
-      message: 'm',
-      since: 1,
-      count: 1,
-    } as const;
-    store.alarms.set(alarmKey('boot-timeout', 'n-1'), was);
+    store.alarms.set(alarmKey('boot-timeout', 'n-1'), told);
     store.incidents.set('n-1', { ...recovered, unreadable: 'it is of a later version' });
     const does = () => missedBoots.plan(fleetOf(store), { of: () => ageMs(0) }).map((i) => i.do);
     expect(does()).toEqual([]);
