@@ -65,6 +65,12 @@ export function drawPersons(dice: Dice, h: FleetHistory, fromMs: number): FleetE
       drawn.push(order({ what: 'power-on', node }, later(then + 8_000 + dice.roll() * 10_000)));
     drawn.push(order({ what: 'uncordon', node }, later(then + 30_000)));
   }
+  if (dice.chance(0.08)) {
+    // As a machine is taken out of service.
+    const job = 'decommission';
+    drawn.push(order({ what: 'drain', node }), order({ what: 'submit', job, node }, later(9_000)));
+    drawn.push(order({ what: 'delete', node }, later(12_000 + dice.roll() * 20_000)));
+  }
   return drawn;
 }
 

@@ -120,6 +120,15 @@ describe('which workloads begin to leave a node', () => {
     expect(stuck(f)).toContain('big: No room');
   });
 
+  it('hinder nothing that is empty: one that left and has no place elsewhere keeps only what is behind it', () => {
+    const left = aWorkload('left', { held: 'No room.', move: { cause: 'drain', from: 'a', to: 'b' } });
+    expect(stuck(facts([left]))).toBe('');
+    expect(stuck(facts([left, on('low', 'a')]))).toBe('left: No room.');
+    const fails = { ...left, assignment: { node: 'b', generation: 2 }, start: { cause: 'move:drain', attempt: 1 } };
+    expect(stuck(facts([fails]))).toBe('');
+    expect(stuck(facts([fails, on('low', 'a')]))).toContain('left: its start on b failed 1 time(s).');
+  });
+
   it('are never so many that recoveries would have to wait', () => {
     const nodes = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
     const f = facts(

@@ -47,6 +47,8 @@ export function decideMoves(f: MoveFacts): MovePlan {
   if (f.leaving.size === 0 && !f.workloads.some((w) => w.move !== undefined || isFailing(w))) return plan;
   const stuck = (node: string, why: string): void => void plan.stuck.set(node, [...(plan.stuck.get(node) ?? []), why]);
   const moving = f.workloads.filter((w) => w.move !== undefined);
+  // What has left an empty node, and has no place elsewhere, no longer hinders that.
+  const hasWork = new Set(f.workloads.flatMap(nodeOf));
   for (const w of moving) {
     const from = w.move?.from ?? '';
     const isThere = w.assignment?.node === from;
@@ -54,7 +56,7 @@ export function decideMoves(f: MoveFacts): MovePlan {
       isThere && f.reported(from) === undefined
         ? `${w.name}: ${startReasons.SOURCE_SILENT({ isSilent: true })}`
         : troubleOf(w);
-    if (trouble !== undefined && f.leaving.has(from)) stuck(from, trouble);
+    if (trouble !== undefined && f.leaving.has(from) && hasWork.has(from)) stuck(from, trouble);
   }
   const waiting: WorkloadRecord[] = [];
   for (const node of f.leaving.keys()) {

@@ -56,6 +56,18 @@ function world(o: {
 }
 
 describe('a node that is drained', () => {
+  it('is empty although what left it has no place elsewhere, and not before its unit is gone', async () => {
+    const left = { move: { cause: 'drain', from: 'n-1', to: 'n-2' }, held: 'No room.' };
+    const { store, round, cordon, shown } = world({ nodes: { 'n-1': drain }, workloads: { a: left } });
+    const stays = { name: 'a', generation: 1 };
+    await round(0, ['n-1']);
+    store.reports.hear(aReport('n-1', { seq: 5, workloads: [stays] }), 1_000);
+    await round(1_000, ['n-1']);
+    expect(shown()?.hindered).toEqual(new Map([['n-1', ['It reports a, assigned elsewhere.']]]));
+    await round(2_000);
+    expect([shown()?.hindered, cordon()?.drained]).toEqual([new Map(), expect.any(Number)]);
+  });
+
   it('has its work moved away, and counts as drained once a full read shows nothing there', async () => {
     const { store, round, of, cordon } = world({ nodes: { 'n-1': drain }, workloads: { a: on('n-1') } });
     await round(0);
