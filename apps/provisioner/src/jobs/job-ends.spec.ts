@@ -51,7 +51,9 @@ describe('the job runner', () => {
     // The first loses NATS without a word: its lease runs out, and its guard ends what it had started.
     await connectionOf(first.bus).close();
     const record = await bench.ended(id);
-    expect(record).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
+    expect(record).toMatchObject({ status: 'Complete', worker: second.bus.name });
+    // More: it stood still for longer than its lease, and took the job again.
+    expect(record.generation).toBeGreaterThan(1);
     expect(processesWith(`sleep ${marker}`)).toEqual([]);
   });
 });

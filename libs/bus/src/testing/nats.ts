@@ -84,9 +84,12 @@ const inContainer = (): boolean => process.env['MUSTER_TEST_NATS'] === 'docker';
 const makeProcess = (conf: string, port: number): NatsProcess =>
   inContainer() ? new ContainerNats(conf, port, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine') : new SystemNats(conf);
 
+/** A minute: a machine that is busy with others starts a process in seconds. It ends what hangs. */
+const LOOKS = 2_400;
+
 /** Until the server greets. */
 export async function listening(port: number, host = '127.0.0.1'): Promise<void> {
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < LOOKS; i++) {
     const socket = connect(port, host);
     const greeted = await new Promise<boolean>((resolve) => {
       socket.once('data', () => resolve(true));
