@@ -7,6 +7,12 @@ import { knownHosts, type HostPlan, type LabPlan } from './plan.js';
 import type { Processes } from './processes.js';
 import { Hopeless, until } from './until.js';
 
+/**
+ * For one step of the set-up of a small fleet, ms: after it a step hangs. It measures nothing, since a machine that is busy
+ * with others takes several times as long; what fails or ends is told at once.
+ */
+const STEP_MS = 240_000;
+
 /** What an operator does with a new cluster, by the same HTTP API: registers, waits, commissions. */
 export class FleetSetup {
   constructor(
@@ -17,7 +23,7 @@ export class FleetSetup {
   ) {}
 
   async ready(): Promise<void> {
-    await this.while('the gateway to be ready', 45_000, () => this.api.get('/readyz').then(() => true), 50);
+    await this.while('the gateway to be ready', STEP_MS, () => this.api.get('/readyz').then(() => true), 50);
   }
 
   /** Retried while the workers that are to serve the nodes have not announced themselves. */
@@ -35,7 +41,7 @@ export class FleetSetup {
       knownHosts(plan).map((h) =>
         this.while(
           `${h.node} to be registered`,
-          45_000,
+          STEP_MS,
           async () => {
             try {
               await this.api.post('/v1/nodes', {
@@ -93,11 +99,11 @@ export class FleetSetup {
   }
 
   async peersDiscovered(plan: LabPlan): Promise<void> {
-    await this.all(plan.peers, 'be Discovered', 60_000 + plan.peers.length * 200, (n) => n.state === 'Discovered');
+    await this.all(plan.peers, 'be Discovered', STEP_MS + plan.peers.length * 200, (n) => n.state === 'Discovered');
   }
 
   async discovered(plan: LabPlan): Promise<void> {
-    await this.all(knownHosts(plan), 'be Discovered', 60_000, (n) => n.state === 'Discovered');
+    await this.all(knownHosts(plan), 'be Discovered', STEP_MS, (n) => n.state === 'Discovered');
   }
 
   /** host1 is the master; the rest follow when it is there, as the rules of the roles want it. */
@@ -105,7 +111,7 @@ export class FleetSetup {
     const [master, ...workers] = knownHosts(plan).map((h) => h.node);
     await this.commissionGroup('service-master', [master!]);
     if (workers.length > 0) await this.commissionGroup('service-worker', workers);
-    await this.all(knownHosts(plan), 'be in service', 60_000 + workers.length * 2_000, (n) => n.inService);
+    await this.all(knownHosts(plan), 'be in service', STEP_MS + workers.length * 2_000, (n) => n.inService);
   }
 
   private async commissionGroup(hostGroup: string, nodes: string[]): Promise<void> {
@@ -113,7 +119,7 @@ export class FleetSetup {
     const { job } = await this.api.post<{ job: string }>('/v1/operations', { kind: 'commission', nodes, hostGroup });
     const ended = await this.while(
       `job ${job} (commission ${hostGroup}) to end`,
-      60_000 + nodes.length * 20_000,
+      STEP_MS + nodes.length * 20_000,
       async () => {
         const record = await this.api.get<JobRecord>(`/v1/jobs/${job}`);
         return isSettledJob(record) ? record : undefined;
