@@ -18,6 +18,7 @@ const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json]
   npm run scenario -- D3        one scenario, on a fleet of its own
   npm run scenario -- F1 F19    several; those of one group share a fleet that is healed between them
   npm run scenario -- long      those that take minutes each, or fleets of other sizes, one after the other
+  --apart                       fleet after fleet: on a slow machine, where what brings the next one up disturbs the one before
   --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}
   --out FILE                    the same in FILE, written after each scenario`;
 
@@ -122,16 +123,20 @@ async function runOne(
 }
 
 /**
+ * What is seen in it begins with a verdict: all of detection, fencing and returns, and with three control hosts whatever is
+ * timed. One that makes an agent stand still does so on purpose.
+ */
+const hangsOnVerdicts = (s: Scenario): boolean =>
+  s.standsStill !== true && (s.controls === 3 || namesOf(s).some((n) => /^[DFRV]/.test(n)));
+
+/**
  * A failure is void where the scenario says so itself, or where this machine had no time for some agent, which then
  * rightly had no opinion.
  */
 async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet, begun: () => void): Promise<Result> {
-  // With three control hosts all that is timed begins with a verdict, too.
-  const detects =
-    (namesOf(scenario).some((n) => n.startsWith('D')) || scenario.controls === 3) && scenario.standsStill !== true;
   const voided: string[] = [];
   for (;;) {
-    const before = detects ? await standstills(fleet) : undefined;
+    const before = hangsOnVerdicts(scenario) ? await standstills(fleet) : undefined;
     // What is timed is over when the healing begins.
     const { misrun, ...result } = await quiet.run(scenario.timed === true, (relax) => {
       begun();
@@ -250,7 +255,7 @@ function whyNot(s: Scenario, noNamespaces: string | undefined): string | undefin
 }
 
 /** The daily ones group by group; the long ones have the machine for themselves, fleet after fleet. */
-async function runAll(wanted: readonly Scenario[], seen: Seen): Promise<void> {
+async function runAll(wanted: readonly Scenario[], seen: Seen, apart: boolean): Promise<void> {
   const noNamespaces = whyNoNamespaces();
   const skipped = wanted.flatMap((scenario) => {
     const why = whyNot(scenario, noNamespaces);
@@ -263,8 +268,9 @@ async function runAll(wanted: readonly Scenario[], seen: Seen): Promise<void> {
   const quiet = new Quiet();
   const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
   // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
-  await inTurn(groups.map((group) => (begun) => runOrFail(group, seen, quiet, begun)));
-  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, seen, quiet);
+  if (!apart) await inTurn(groups.map((group) => (begun) => runOrFail(group, seen, quiet, begun)));
+  const alone = [...(apart ? groups : []), ...byFleet(possible.filter((s) => long.includes(s)))];
+  for (const group of alone) await runOrFail(group, seen, quiet);
 }
 
 /** @throws MusterError BAD_REQUEST */
@@ -287,7 +293,8 @@ async function main(args: string[]): Promise<number> {
   }
   const { out, rest } = readOut(args);
   const seen = new Seen(out);
-  await runAll(chosen(rest.filter((a) => a !== '--json')), seen);
+  const flags = ['--json', '--apart'];
+  await runAll(chosen(rest.filter((a) => !flags.includes(a))), seen, rest.includes('--apart'));
   const { passed, failed, skipped } = seen.outcome;
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   if (args.includes('--json')) say(JSON.stringify(seen.outcome));

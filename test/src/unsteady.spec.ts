@@ -65,7 +65,7 @@ describe('specs that failed beside others', () => {
 
   it('are not run again when they are many', async () => {
     const { asked, run } = played({});
-    const many = ['a', 'b', 'c', 'd'].map((name) => file(name, 'failed'));
+    const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => file(name, 'failed'));
     expect((await runAgain({ testResults: many }, run)).unsteady).toEqual([]);
     expect(asked).toEqual([]);
   });
