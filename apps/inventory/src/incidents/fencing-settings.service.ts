@@ -21,7 +21,7 @@ import { IncidentService } from './incident.service.js';
 import { failedTest } from './self-test.js';
 import { SelfTests, type TestOutcome } from './self-tests.js';
 import { weaknesses } from './weaknesses.js';
-import { mayCommand, stopped } from './stop-order.js';
+import { stopAll, stopped } from './stop-order.js';
 
 /**
  * More than 64 sessions at once time out on one machine. The gateway waits for 10 s: by then it was answered, and nothing
@@ -51,7 +51,7 @@ export class FencingSettingsService {
 
   /**
    * @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced, or with how many are
-   *   still `untested`: nothing is set then
+   *   still `untested`: nothing is set then. Where it is set, and an incident could not be stopped: the code of that
    */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
@@ -69,10 +69,13 @@ export class FencingSettingsService {
     });
     const fencing = done.value?.fencing;
     if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
-    if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
-    // Only then: what is on its way to a command does not wait for the word about it.
-    if (done.changed)
-      await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${done.revision}` });
+    try {
+      if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
+    } finally {
+      // After it: what is on its way to a command does not wait for the word about it.
+      if (done.changed)
+        await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${done.revision}` });
+    }
     const warnings = fencing.mode === 'enforce' ? this.warnings() : [];
     return warnings.length > 0 ? { ...fencing, warnings } : fencing;
   }
@@ -135,9 +138,11 @@ export class FencingSettingsService {
 
   /** Writes the key of every incident that is on its way to a command, off or on. */
   private async stopRunning(f: FencingSettings, by: string): Promise<void> {
-    for (const { value } of await this.store.incidents.bucket.list())
-      if (mayCommand(value))
-        await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, this.store.clock.wallMs()));
+    const incidents = await this.store.incidents.bucket.list();
+    await stopAll(
+      incidents.map((e) => e.value),
+      (i) => this.incidents.change(i.node, i.id, (now) => stopped(now, f, by, this.store.clock.wallMs())),
+    );
   }
 }
 

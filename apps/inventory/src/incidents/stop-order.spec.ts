@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PowerCommand } from '#contracts';
+import { MusterError, type PowerCommand } from '#contracts';
 import { anIncident } from '../testing/records.js';
-import { mayCommand, stopped } from './stop-order.js';
+import { mayCommand, stopAll, stopped } from './stop-order.js';
 
 const paused = { paused: { until: 9, by: 'eve', reason: 'moving racks' } };
 const command = (verb: 'off' | 'on'): PowerCommand => ({
@@ -49,5 +49,22 @@ describe('a pause, and mode observe', () => {
     expect(stopped(anIncident('n-1', { phase: 'recovered', powerOn: done }), paused, 'eve', 5)).toBeUndefined();
     expect(stopped(anIncident('n-1', { phase: 'recovering' }), paused, 'eve', 5)).toBeUndefined();
     expect(stopped(anIncident('n-1'), paused, 'eve', 5)).toBeUndefined();
+  });
+});
+
+describe('those that may give a command', () => {
+  const all = ['n-1', 'n-2', 'n-3'].map((node) => anIncident(node, { phase: 'fencing' }));
+
+  it('are each stopped, also behind one that cannot be, which is named', async () => {
+    const told: string[] = [];
+    const stop = async ({ node }: { node: string }): Promise<void> => {
+      if (node === 'n-1') throw new MusterError('BUS_UNAVAILABLE', 'incidents.n-1 was changed by others');
+      await Promise.resolve(told.push(node));
+    };
+    await expect(stopAll([...all, anIncident('n-4', { phase: 'closed' })], stop)).rejects.toMatchObject({
+      code: 'BUS_UNAVAILABLE',
+      message: expect.stringContaining('a command to n-1 may still be on its way: incidents.n-1 was changed') as string,
+    });
+    expect(told).toEqual(['n-2', 'n-3']);
   });
 });
