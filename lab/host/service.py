@@ -191,6 +191,7 @@ class Service:
             return pid
         try:
             os.setsid()
+            self.rank()
             fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             os.dup2(fd, 1)
@@ -210,6 +211,16 @@ class Service:
         except BaseException as e:  # noqa: BLE001 (a forked child must never run its parent's code)
             os.write(2, f"{argv[0]}: {e}\n".encode())
         os._exit(203)
+
+    def rank(self):
+        """As its unit says what goes before what. The kernel shares the cores among sessions first: ours has its rank, too."""
+        nice = int(self.unit.last("Service", "Nice", "0"))
+        if nice == 0 or os.geteuid() != 0:
+            return
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
+        if os.path.exists("/proc/self/autogroup"):
+            with open("/proc/self/autogroup", "w") as session:
+                session.write(str(nice))
 
     # ---- end --------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { execa } from 'execa';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
@@ -111,6 +111,24 @@ describe('the first process of a lab host', () => {
     expect((await machine.systemctl('start', 'gated')).code).toBe(1);
     expect(await machine.property('ActiveState', 'gated')).toBe('failed');
     expect(await machine.property('MainPID', 'gated')).toBe('0');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('lets a service go before others where its unit says so', async () => {
+    machine.unit('first.service', sleeper('Nice=-15'), true);
+    machine.unit('then.service', sleeper(), true);
+    await machine.boot();
+    const rank = async (unit: string): Promise<string[]> => {
+      await machine.until(unit, 'ActiveState', (state) => state === 'active');
+      const pid = Number(await machine.property('MainPID', unit));
+      const { stdout } = await execa('/usr/bin/ps', ['-o', 'ni=', '-p', String(pid)]);
+      const group = `/proc/${pid}/autogroup`;
+      return [
+        stdout.trim(),
+        ...(existsSync(group) ? [readFileSync(group, 'utf8').trim().split(' ').at(-1) ?? ''] : []),
+      ];
+    };
+    expect(new Set(await rank('first.service'))).toEqual(new Set(['-15']));
+    expect(new Set(await rank('then.service'))).toEqual(new Set(['0']));
   });
 
   it('ends with a service what the service has started', async () => {
