@@ -7,6 +7,8 @@ export interface AlarmWorld {
   isDrifted: (node: string) => boolean;
   /** Where a workload runs. */
   runsOn: (workload: string) => readonly string[];
+  /** A workload runs there, assigned to it or not. */
+  isAtWork: (node: string) => boolean;
   /** The last incident of a node; open or not. */
   incident: (node: string) => IncidentRecord | undefined;
   openIncidents: () => readonly IncidentRecord[];
@@ -95,7 +97,8 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'power-identity': notJudged,
   'power-identity-unread': notJudged,
   'drain-stuck': (node, w) =>
-    w.isBeingEmptied(node) && (w.workloadsOf(node).length > 0 || w.incident(node)?.phase === 'suppressed'),
+    w.isBeingEmptied(node) &&
+    (w.workloadsOf(node).length > 0 || w.isAtWork(node) || isSilent(node, w) || isIn(node, w, 'suppressed')),
   'webhook-failing': never,
   'link-down': never,
   'partly-heard': isSilent,

@@ -508,6 +508,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     isHung: (node) => this.f.hosts.get(node)?.isHung === true,
     isDrifted: (node) => this.f.hosts.get(node)?.drifted === true,
     runsOn: (workload) => [...(this.runsOn.get(workload) ?? [])],
+    isAtWork: (node) => [...this.runsOn.values()].some((on) => on.has(node)),
     incident: (node) => this.incidents.get(node),
     openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
     node: (node) => this.records.nodes.get(node),
