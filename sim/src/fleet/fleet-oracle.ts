@@ -454,6 +454,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.unsettled(() => undefined).length === 0;
   }
 
+  /** By the plan something that is stopped begins now: in its record that stands a moment longer. */
+  isActedOn(items: readonly PlanItem[]): boolean {
+    let found = false;
+    this.unsettled((o) => {
+      const isNext = items.some((i) => i.name === o.subject && i.does === 'acts');
+      found ||= isNext && isNamed(o, items, this.planWorld) === false;
+    });
+    return found;
+  }
+
   /** What stands against something is in the plan, by its true reason. */
   judgePlan(items: readonly PlanItem[]): void {
     this.unsettled((o) => {

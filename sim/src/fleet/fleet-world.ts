@@ -40,6 +40,8 @@ import type { PlayOptions, PlayResult, PlayWorld } from '../play.js';
 const HEARD_MS = 1_500;
 /** With faults over, all is done that can be within this, ms. */
 const SETTLED_MS = 60_000;
+/** What the plan acts on is seen to begin by then, or asked for again. */
+const ACTS_WITHIN_MS = 500;
 /** The conductor may be another one just then: it is asked so often, ms apart. */
 const PLAN_TRIES = { most: 20, everyMs: 1_000 };
 
@@ -193,14 +195,19 @@ export class FleetWorld implements PlayWorld {
     };
   }
 
-  /** What the plan says of a moment at which all is settled, or when it has to be: what follows may begin beside the asking. */
+  /**
+   * What the plan says of a moment at which all is settled, or when it has to be: what follows may begin beside the asking,
+   * and what stood in the way of a start may just have ended.
+   */
   private async settled(): Promise<readonly PlanItem[]> {
     const { time, oracle } = this;
     const endsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
     for (;;) {
       await time.until(() => oracle.isSettled, endsMs - time.nowMs);
       const items = await time.settle(this.plan());
-      if (oracle.isSettled || time.nowMs >= endsMs) return items;
+      const ends = time.nowMs >= endsMs;
+      if (ends || (oracle.isSettled && !oracle.isActedOn(items))) return items;
+      if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, endsMs - time.nowMs));
     }
   }
 
