@@ -347,7 +347,7 @@ export class NodeFencer {
         this.replaced ||= failure.code === 'STALE_TOKEN';
         if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST')
           this.parts.bus.log.warn(
-            { node: this.node, device: c.device.id, reason: failure.message },
+            { node: this.node, device: c.device.id, code: failure.code, reason: failure.message },
             'command not given',
           );
       })
