@@ -100,10 +100,14 @@ export class Operator {
         this.endPause();
         await this.call('inventory.fencing.put', { ...BY, mode: 'enforce' });
         return;
-      case 'observe':
+      case 'observe': {
         this.endPause();
+        const mine = this.paused;
         await this.call('inventory.fencing.put', { ...BY, mode: 'observe' });
+        // Until somebody orders another mode: by nobody's clock.
+        if (mine === this.paused) this.p.oracle.paused(Infinity);
         return;
+      }
       case 'submit':
         await this.call('inventory.operations.submit', {
           ...BY,

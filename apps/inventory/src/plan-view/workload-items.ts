@@ -1,6 +1,7 @@
 import type { PlanAgain, PlanItem, WorkloadRecord } from '#contracts';
+import { failedStop } from '#domain/workload/failed-tries.js';
 import { PERIOD_MS } from '../conductor/task.js';
-import { failedStop, type StopStep } from '../plan/workloads/stop-step.js';
+import type { StopStep } from '../plan/workloads/stop-step.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 import type { PlanFacts } from './plan-facts.js';
 

@@ -12,6 +12,7 @@ import {
   type WorkloadStanding,
 } from '#contracts';
 import { PUT } from '#domain/workload/causes.js';
+import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
 import { isTakenBack } from '../plan/incidents/taken-back.js';
 
 /**
@@ -73,7 +74,7 @@ export function workloadStanding(f: StandingFacts): WorkloadStanding {
   if (run !== undefined) {
     const runs = run.starting !== true && w.stop === undefined && (w.start === undefined || w.start.cause === PUT);
     const state = w.stop !== undefined ? 'stopping' : runs ? 'running' : 'starting';
-    const failing = failed(w, node);
+    const failing = failed(w);
     return { state: failing && !runs ? 'failing' : state, seenOn: node.record.name, ...age, ...(!runs && failing) };
   }
   const silent = whySilent(node, f.fencing);
@@ -84,7 +85,7 @@ export function workloadStanding(f: StandingFacts): WorkloadStanding {
 /** Its node speaks, and does not name it. */
 function ofAbsent({ workload: w, changedForMs }: StandingFacts, node: AssignedNode): WorkloadStanding {
   const name = node.record.name;
-  const failing = failed(w, node);
+  const failing = failed(w);
   if (failing !== undefined) return { state: 'failing', ...failing };
   if (w.stop !== undefined) return { state: 'stopping' };
   if (w.start?.job !== undefined) return { state: 'starting' };
@@ -115,7 +116,7 @@ function ofStopped(f: StandingFacts): WorkloadStanding {
   const run = node && runIn(node, w.name);
   const on = run === undefined ? f.elsewhere : node?.record.name;
   const age = node === undefined ? {} : ageOf(node);
-  const failing = node && failed(w, node);
+  const failing = node && failed(w);
   if (on !== undefined) {
     if (failing !== undefined) return { state: 'still-running', seenOn: on, ...age, ...failing };
     if (w.stop !== undefined || f.changedForMs < CHANGE_SEEN_MS) return { state: 'stopping', seenOn: on, ...age };
@@ -151,12 +152,11 @@ const unknownNode = (w: WorkloadRecord): WorkloadStanding => ({
 });
 
 /** A start or a stop of it that did not work so far. */
-function failed(w: WorkloadRecord, node: AssignedNode): { why: string; remedy: Remedy } | undefined {
-  const [order, tries, why] =
-    w.stop === undefined ? ['start', w.start?.attempt ?? 0, w.held] : ['stop', w.stop.attempt, w.stop.why];
-  if (tries === 0) return undefined;
+function failed(w: WorkloadRecord): { why: string; remedy: Remedy } | undefined {
+  const why = w.stop === undefined ? failedStart(w) : failedStop(w);
+  if (why === undefined) return undefined;
   return {
-    why: `Its ${order} on ${node.record.name} failed ${tries} time(s). ${why ?? ''}`.trim(),
+    why,
     remedy: {
       text: 'The log of the job says why (muster job logs ID). It is tried again by itself.',
       command: 'muster job list --status Errored',

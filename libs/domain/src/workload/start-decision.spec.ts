@@ -165,7 +165,7 @@ describe('what stands against a start', () => {
     [undefined, { check: { kind: 'there' }, workload: { ...here, start: { cause: 'run-again', attempt: 0 } } }],
     ['OUT_OF_SERVICE', { out: () => 'it is cordoned', check: { kind: 'unknown', nodes: ['n-2'] } }],
     ['SILENT', { check: { kind: 'unknown', nodes: ['n-2'] } }],
-    ['RETRY', { retryInMs: () => 1 }],
+    ['RETRY', { retryInMs: () => 1, workload: { ...here, start: { cause: 'incident:1', attempt: 1 } } }],
   ])('before it is handed to a job: %s', (code, facts) => {
     expect(order(facts)).toBe(code);
   });

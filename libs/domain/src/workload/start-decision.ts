@@ -1,6 +1,7 @@
 import { isOpenIncident, type GateAnswer, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { isBeforeFencing } from '../incident/phases.js';
 import { PUT } from './causes.js';
+import { failedStart } from './failed-tries.js';
 import { isGivenAnyway } from './owed-start.js';
 import type { SeenElsewhere, StartCheck } from './where-it-runs.js';
 
@@ -100,7 +101,8 @@ export const startReasons = {
     const current = f.workload?.assignment?.generation;
     return when(current !== f.generation, () => `Generation ${f.generation} is no longer current: it is ${current}.`);
   },
-  RETRY: (f: { retryInMs: () => number }) => when(f.retryInMs() > 0, () => 'Its last start failed just now.'),
+  RETRY: ({ workload, retryInMs }: { workload: WorkloadRecord; retryInMs: () => number }) =>
+    retryInMs() > 0 ? failedStart(workload) : undefined,
 
   NODE_UNKNOWN: (f: OfNode) => when(f.record === undefined, () => 'The node is not known.'),
   REVOKED: ({ record: n }: OfNode) =>

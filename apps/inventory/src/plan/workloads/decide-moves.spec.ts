@@ -93,7 +93,7 @@ describe('which workloads begin to leave a node', () => {
   it('do not wait for one whose stop or start failed again and again; that one is told', () => {
     const bad = moving('bad', { stop: { cause: 'move:drain', attempt: 3, why: 'it hangs.' } });
     expect(begun(facts([bad, on('low', 'a')]))).toEqual(['low→b']);
-    expect(stuck(facts([bad, on('low', 'a')]))).toContain('bad: its stop failed 3 time(s). it hangs.');
+    expect(stuck(facts([bad, on('low', 'a')]))).toContain('bad: Its stop on a failed 3 time(s). it hangs.');
   });
 
   it('do not wait for moves elsewhere that wait for something themselves: a dead node, or room', () => {
@@ -126,7 +126,7 @@ describe('which workloads begin to leave a node', () => {
     expect(stuck(facts([left, on('low', 'a')]))).toBe('left: No room.');
     const fails = { ...left, assignment: { node: 'b', generation: 2 }, start: { cause: 'move:drain', attempt: 1 } };
     expect(stuck(facts([fails]))).toBe('');
-    expect(stuck(facts([fails, on('low', 'a')]))).toContain('left: its start on b failed 1 time(s).');
+    expect(stuck(facts([fails, on('low', 'a')]))).toContain('left: Its start on b failed 1 time(s). No room.');
   });
 
   it('are never so many that recoveries would have to wait', () => {

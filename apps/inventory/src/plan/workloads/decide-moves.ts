@@ -2,6 +2,7 @@ import type { Move, WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import { isFailing, leftOut, START_FAILED, TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
+import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
 
@@ -130,12 +131,8 @@ const waits = (w: WorkloadRecord, f: MoveFacts): boolean =>
 
 /** Of a move that has begun. */
 function troubleOf(w: WorkloadRecord): string | undefined {
-  const { stop, start } = w;
-  if (stop !== undefined && stop.attempt > 0)
-    return `${w.name}: its stop failed ${stop.attempt} time(s). ${stop.why ?? ''}`;
-  if (start !== undefined && start.attempt > 0)
-    return `${w.name}: its start on ${w.assignment?.node ?? '?'} failed ${start.attempt} time(s). ${w.held ?? ''}`;
-  return w.held === undefined ? undefined : `${w.name}: ${w.held}`;
+  const trouble = failedStop(w) ?? failedStart(w) ?? w.held;
+  return trouble === undefined ? undefined : `${w.name}: ${trouble}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AlarmCode, WorkloadRecord } from '#contracts';
+import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
@@ -11,7 +12,6 @@ import { doubleAlarms, doubles, doublesSeen } from './doubles.js';
 import { HeldAlarms } from './held-alarms.js';
 import type { DoubleCondition } from './start-conditions.js';
 import type { StartStep } from './start-steps.js';
-import { failedStop } from './stop-step.js';
 
 /** Raised and cleared from here and nowhere else. */
 const codes: readonly AlarmCode[] = ['no-room', 'workload-held', 'conflict-workload'];
@@ -32,10 +32,8 @@ export function startAlarms(
   const told = [
     eachRecord(steps.made, aboutStep, (step) => tell(step, wanted)),
     eachRecord(awaited, aboutIt, (w) => {
-      const { name, assignment, start, held: why = '' } = w;
-      if (start === undefined || start.attempt === 0) return [];
-      const text = `Its start on ${assignment?.node ?? '?'} failed ${start.attempt} time(s). ${why}`;
-      wanted.setCertain(name, held(w, text));
+      const text = failedStart(w);
+      if (text !== undefined) wanted.setCertain(w.name, held(w, text));
       return [];
     }),
     eachRecord(unstopped, aboutIt, (w) => {

@@ -21,12 +21,6 @@ export interface StopFacts {
 /** `wait`: nothing can be done now. `done`: stopped, or nowhere. */
 export type StopStep = 'wait' | 'done' | 'owe' | 'give' | 'follow' | 'read-back';
 
-/** How its tries went so far, for people; undefined: none has failed. */
-export const failedStop = ({ stop, assignment }: WorkloadRecord): string | undefined =>
-  stop === undefined || stop.attempt === 0
-    ? undefined
-    : `Its stop on ${assignment?.node ?? '?'} failed ${stop.attempt} time(s). ${stop.why ?? ''}`.trim();
-
 /** The next step towards "it does not run there". Its node's word decides; a silent node is never taken for a stopped workload. */
 export function stopStep(f: StopFacts): StopStep {
   const { workload: w, report } = f;
