@@ -23,7 +23,7 @@ import { FleetOracle } from './fleet-oracle.js';
 import type { PlayedHost } from './played-host.js';
 
 /** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
-function world(silent: readonly string[] = []) {
+function world(silent: readonly string[] = [], brokers: readonly string[] = []) {
   const oracle = new FleetOracle({
     now: () => 1_000,
     chassis: new Map(),
@@ -35,6 +35,7 @@ function world(silent: readonly string[] = []) {
     isCalledUp: () => true,
     noQuorum: () => undefined,
     notCalledDead: () => undefined,
+    brokers,
     wallOf: () => 1_000,
     phase: () => undefined,
   });
@@ -85,6 +86,21 @@ describe('a workload that runs nowhere', () => {
 
   it('is not excused by the alarm that it runs elsewhere, which is not so', () => {
     expect(standing('conflict-workload')).toEqual(['alarm-untrue', 'not-running']);
+  });
+});
+
+describe('a fencing that has failed', () => {
+  const standing = (brokers: readonly string[]): string[] => {
+    const { oracle, store, broken } = world(['n-1'], brokers);
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'failed' }));
+    oracle.judgeEnd();
+    return broken();
+  };
+
+  it('is stuck, unless its machine would take the majority of the bus along', () => {
+    expect(standing(['n-1'])).toEqual([]);
+    expect(standing(['n-1', 'n-2', 'n-1-twin'])).toEqual(['incident-stuck']);
+    expect(standing(['n-2'])).toEqual(['incident-stuck']);
   });
 });
 

@@ -69,6 +69,8 @@ export interface FleetOracleParts extends HandsOracleParts {
   noQuorum: () => string | undefined;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
+  /** Hosts of the servers of the bus. */
+  brokers: readonly string[];
   /** Wall clock of the host of a process, ms. */
   wallOf: (process: string) => number | undefined;
   /** The incident of a node is in this phase. */
@@ -629,7 +631,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /**
    * What stands before the next try of a fencing that has failed: a person's pause, which is over by the wall clock of the
-   * conductor, and somebody may have set that back; or a storm that its node is of.
+   * conductor, and somebody may have set that back; a storm that its node is of; or the majority of the bus.
    */
   private gateOfRetry(i: IncidentRecord | undefined): GateCode | undefined {
     if (i?.phase !== 'failed') return undefined;
@@ -638,7 +640,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const trips = this.permits?.trips ?? [];
     const isHeldAt = (gate: LatchGate): boolean =>
       i.released?.gates.includes(gate) !== true && holding(trips, i.node, gate) !== undefined;
-    return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt);
+    return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt) ?? (this.takesTheBus(i.node) ? 'QUORUM' : undefined);
+  }
+
+  /** Without this machine, and those that are silent, no majority of its servers is left. */
+  private takesTheBus(node: string): boolean {
+    const { brokers, hosts } = this.f;
+    const isGone = (name: string): boolean => name === node || hosts.get(name)?.speaks === false;
+    return brokers.includes(node) && brokers.filter((name) => !isGone(name)).length * 2 <= brokers.length;
   }
 
   private raised(code: AlarmCode, subject: string): AlarmRecord | undefined {
@@ -648,6 +657,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
+    // Alarms then stay as they are, and may say what stood against it before.
+    const noQuorum = this.f.noQuorum();
+    if (noQuorum !== undefined) return noQuorum;
     const node = w.assignment?.node;
     const code = whyNotRunning.find((c) => this.raised(c, w.name) !== undefined);
     if (code !== undefined) return `alarm ${code}`;

@@ -91,6 +91,7 @@ export class FleetWorld implements PlayWorld {
       intended: () => undefined,
       isCalledUp: (node) => this.monitor.lastOf(node) === 'UP',
       noQuorum: () => (this.monitor.isSighted ? undefined : 'the monitor has no quorum'),
+      brokers: history.brokers,
       notCalledDead: (node) => {
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;

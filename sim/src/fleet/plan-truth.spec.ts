@@ -30,7 +30,10 @@ describe('a gate that stands against something', () => {
   it.each([
     ['nothing', []],
     ['another gate', [anItem({ gate: 'CAP' })]],
-    ['what would be done past another gate', [anItem({ does: 'would', gate: 'CAP', reason: 'The mode is observe.' })]],
+    [
+      'what would be done past another gate',
+      [anItem({ does: 'would', gate: 'DOMAIN', reason: 'The mode is observe.' })],
+    ],
     ['another incident', [anItem({ gate: 'BRAKE', name: 'n-2', nodes: ['n-2'] })]],
     ['only the workload', [anItem({ about: 'workload', name: 'w1' })]],
     ['only a storm of the node', [anItem({ about: 'storm', name: 's-1' })]],
@@ -56,6 +59,12 @@ describe('a gate that stands against something', () => {
     const would = anItem({ does: 'would', reason: 'All gates pass. The mode is observe.' });
     expect(isNamed(against('gate OBSERVE'), [would], world())).toBe(true);
     expect(isNamed(against('gate OBSERVE'), [{ ...would, does: 'waits' }], world())).toBe(false);
+  });
+
+  it('is one in mode observe that counts what would have been fenced, whatever gate its record waits at', () => {
+    const would = anItem({ does: 'would', gate: 'BRAKE', reason: '3 at once. The mode is observe.' });
+    expect(isNamed(against('gate QUORUM'), [would], world())).toBe(true);
+    expect(isNamed(against('gate QUORUM'), [{ ...would, reason: '3 at once.' }], world())).toBe(false);
   });
 
   it('is named beside the operation that waits for it', () => {

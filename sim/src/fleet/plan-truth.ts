@@ -37,11 +37,15 @@ const asAlarmed =
     return message !== undefined && (message.includes(i.reason) || i.reason.includes(message));
   };
 
+const countsFencings: readonly PlanItem['gate'][] = ['BRAKE', 'CAP', 'FLAPPING'];
+
 const gate = (code: string): Says =>
   incidentOf((i, { node = '' }, w) => {
     if (i.gate === code) return true;
-    // In mode observe it is said what enforcing it would do: which of the other gates stops it then, or none.
-    if (code === 'OBSERVE' && i.does === 'would' && i.reason.includes('The mode is observe.')) return true;
+    // In mode observe it is said what enforcing it would do: which of the other gates stops it then, or none. Those that
+    // count fencings count what would have been fenced.
+    if (i.does === 'would' && i.reason.includes('The mode is observe.'))
+      return code === 'OBSERVE' || countsFencings.includes(i.gate);
     // Before the next try comes, the gate is not asked.
     if (w.incident(node)?.phase === 'failed' && i.next === 'waits for the backoff') return true;
     // Its verdict may be of this moment, and its record of the moment before.
