@@ -13,7 +13,8 @@ const GROUP = 'service-worker';
 /** More fencings than a bench has deaths: its storm is wanted. */
 const STORM_CAP = '500';
 const DOWN_LIMIT_MS = 30_000;
-const RUNNING_LIMIT_MS = 90_000;
+/** More than the two minutes that a storm holds: a round in which the detector lost its quorum ends, and is void. */
+const RUNNING_LIMIT_MS = 200_000;
 const BACK_LIMIT_MS = 180_000;
 
 interface LabProcess {
@@ -76,7 +77,9 @@ export class MusterFleet implements Failover {
         `the work of ${victim} runs on ${beat.host}, and its BMC knows of no proven off`,
       );
     const { observers } = down.data['evidence'] as VerdictEvidence;
-    const starved = observers.filter((o) => o.abstains === true).map((o) => o.observer);
+    const abstained = observers.filter((o) => o.abstains === true).map((o) => `${o.observer} abstained`);
+    // One dead host of five leaves a majority, unless agents stand still beside it.
+    const starved = this.lostSight(node) ? [...abstained, 'the detector had no quorum'] : abstained;
     return {
       victim,
       to: beat.host,
@@ -85,7 +88,7 @@ export class MusterFleet implements Failover {
       offConfirmedMs: power.offConfirmedMs,
       runningMs: (beat.ns - ns) / 1e6,
       cpu,
-      ...(starved.length > 0 && { starved: `${starved.join(', ')} abstained` }),
+      ...(starved.length > 0 && { starved: starved.join(', ') }),
     };
   }
 
@@ -107,6 +110,12 @@ export class MusterFleet implements Failover {
       },
       BACK_LIMIT_MS,
     );
+  }
+
+  /** Since the last death: for a moment nobody could say what the node is. */
+  private lostSight(node: string): boolean {
+    const since = this.fleet.events.seen.slice(this.mark);
+    return since.some((e) => e.kind === 'verdict' && e.key === node && e.data['verdict'] === 'UNKNOWN');
   }
 
   private cpuMs(): number {
