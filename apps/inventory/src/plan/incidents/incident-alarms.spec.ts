@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { IncidentRecord, ObserverEvidence, OwnProbe, SshSign, StormView } from '#contracts';
+import type { IncidentRecord, ObserverEvidence, OwnProbe, PowerCommand, SshSign, StormView } from '#contracts';
 import { aNode, anIncident, aVerdict, anOwnProbe } from '../../testing/records.js';
-import { alarmsOf, alarmsOfStorms, eachOnce, type IncidentAlarmFacts } from './incident-alarms.js';
+import { alarmsOf, alarmsOfStorms, eachOnce, leftOff, type IncidentAlarmFacts } from './incident-alarms.js';
 
 describe('the alarms of incidents', () => {
   const fencing = anIncident('n-1', { phase: 'fencing' });
@@ -137,5 +137,24 @@ describe('the alarms of incidents', () => {
   it('leave one alone that is on its way, and one that is through', () => {
     expect(of(false)).toEqual([]);
     expect(of(true, anIncident('n-1', { phase: 'recovering' }))).toEqual([]);
+  });
+});
+
+describe('a drill whose machine is not on again', () => {
+  const off: PowerCommand = {
+    ...{ n: 1, epoch: 1, fencer: 'f', attempt: 1, level: 0, device: 'bmc', verb: 'off', at: 1 },
+  };
+  const order = { action: 'on', by: 'eve', reason: 'r', at: 1, after: 1, ok: false, detail: 'No answer.' } as const;
+  const drilled = anIncident('n-1', { phase: 'cancelled', drill: { at: 1 }, order, commands: [off] });
+  const away = aNode('n-1', { state: 'Disappeared' });
+
+  it('is told of until it is heard, or forgotten', () => {
+    expect(leftOff(drilled, away)).toMatchObject({ code: 'power-on-withheld', severity: 'critical' });
+    expect(leftOff(drilled, aNode('n-1'))).toBeUndefined();
+    expect(leftOff(drilled, undefined)).toBeUndefined();
+  });
+
+  it('is not one that was given up before its off', () => {
+    expect(leftOff({ ...drilled, commands: [] }, away)).toBeUndefined();
   });
 });

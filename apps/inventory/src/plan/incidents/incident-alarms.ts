@@ -11,6 +11,7 @@ import {
 import { isTakenBack } from './taken-back.js';
 import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import { runsNowhere } from '../alarms/dead-work.js';
+import { wasCommanded } from '#domain/incident/phases.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
 
@@ -134,7 +135,8 @@ export function alarmsOf(i: IncidentRecord, f: IncidentAlarmFacts): WantedAlarm[
 /** It is off, and stays so. */
 export function leftOff(i: IncidentRecord, node: NodeRecord | undefined): WantedAlarm | undefined {
   // A drill took it off and could not bring it back: nobody else knows that it is off.
-  if (i.drill !== undefined && i.order?.ok === false && node?.state !== 'Discovered')
+  const isDrilled = i.drill !== undefined && wasCommanded(i) && node !== undefined;
+  if (isDrilled && i.order?.ok === false && node.state !== 'Discovered')
     return {
       code: 'power-on-withheld',
       subject: i.node,
