@@ -40,7 +40,14 @@ describe('mode enforce, asked for while a power device is slow', () => {
       message: expect.stringContaining('n-2'),
       facts: { nodes: [], untested: 1 },
     });
+    // Who orders observe meanwhile has the last word, although that changes nothing.
+    const again = put('enforce');
+    await put('observe');
     release();
+    await expect(again).rejects.toMatchObject({
+      code: 'FENCING_REFUSED',
+      message: expect.stringContaining('changed meanwhile'),
+    });
     expect(await mode()).toBe('observe');
     expect(await put('enforce')).toMatchObject({ mode: 'enforce' });
     expect(await mode()).toBe('enforce');

@@ -51,14 +51,20 @@ export class FencingSettingsService {
 
   /**
    * @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced, or with how many are
-   *   still `untested`: nothing is set then. Where it is set, and an incident could not be stopped: the code of that
+   *   still `untested`, or that the settings were changed while the devices were tested: nothing is set then. Where it is set, and an incident could not be stopped: the code of that
    */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
-    if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
+    const { bucket } = this.store.settings;
+    let testedAt: number | undefined;
+    if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce') {
+      testedAt = (await bucket.get(SETTINGS_KEY))?.revision ?? 0;
       await this.refuseUntested(new Set(q.except ?? []));
+    }
     let changed: string[] = [];
-    const done = await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => {
+    const set = await bucket.mutate(SETTINGS_KEY, (current) => {
+      // The tests take seconds: whoever has ordered observe, or a pause, since then has the last word.
+      if (testedAt !== undefined && (current?.revision ?? 0) !== testedAt) throw overtaken();
       const was = completeSettings(current?.value ?? defaultSettings(this.store.cluster));
       const { paused: _ended, ...rest } = was.fencing;
       const fencing: FencingSettings = { ...rest, mode: q.mode };
@@ -67,17 +73,36 @@ export class FencingSettingsService {
       changed = changedPaths({ fencing: was.fencing }, { fencing });
       return { ...was, fencing };
     });
-    const fencing = done.value?.fencing;
+    const fencing = set.value?.fencing;
     if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
+    const stops = fencing.paused !== undefined || fencing.mode === 'observe';
+    if (stops && !set.changed && !(await this.renewed(set.revision))) return this.put(q);
     try {
-      if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
+      if (stops) await this.stopRunning(fencing, q.by);
     } finally {
       // After it: what is on its way to a command does not wait for the word about it.
-      if (done.changed)
-        await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${done.revision}` });
+      if (set.changed)
+        await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${set.revision}` });
     }
     const warnings = fencing.mode === 'enforce' ? this.warnings() : [];
     return warnings.length > 0 ? { ...fencing, warnings } : fencing;
+  }
+
+  /**
+   * Writes the settings as they are, so that mode enforce, whose tests began before, is refused. False: somebody wrote
+   * meanwhile.
+   */
+  private async renewed(revision: number): Promise<boolean> {
+    const { bucket } = this.store.settings;
+    const now = await bucket.get(SETTINGS_KEY);
+    if (now?.revision !== revision) return false;
+    try {
+      await bucket.update(SETTINGS_KEY, now.value, revision);
+      return true;
+    } catch (e) {
+      if (MusterError.from(e).code === 'REVISION_CONFLICT') return false;
+      throw e;
+    }
   }
 
   private warnings(): string[] {
@@ -145,6 +170,13 @@ export class FencingSettingsService {
     );
   }
 }
+
+const overtaken = (): MusterError =>
+  new MusterError(
+    'FENCING_REFUSED',
+    'The settings were changed meanwhile, while the power devices were tested, and nothing is set: see the mode and ask again.',
+    { nodes: [] },
+  );
 
 function stillTesting(untested: readonly string[]): MusterError {
   const named = [...untested].sort().slice(0, NAMED);
