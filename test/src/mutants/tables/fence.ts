@@ -1193,6 +1193,30 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/node/to-be-fenced.spec.ts'],
   },
   {
+    name: 'mode enforce is set over an observe that was ordered while its devices were tested',
+    file: 'apps/inventory/src/incidents/fencing-settings.service.ts',
+    symbol: 'FencingSettingsService.put.set',
+    operation: { replace: '(current?.revision ?? 0) !== testedAt', with: 'false' },
+    specs: ['apps/inventory/src/incidents/enforce-in-time.spec.ts'],
+  },
+  {
+    name: 'an observe that changes nothing leaves no trace for an enforce whose tests go on',
+    file: 'apps/inventory/src/incidents/fencing-settings.service.ts',
+    symbol: 'FencingSettingsService.put',
+    operation: { replace: 'stops && !set.changed', with: 'false' },
+    specs: ['apps/inventory/src/incidents/enforce-in-time.spec.ts'],
+  },
+  {
+    name: 'a pause ends at the first incident that cannot be written',
+    file: 'apps/inventory/src/incidents/stop-order.ts',
+    symbol: 'stopAll',
+    operation: {
+      replace: 'stop(i).catch((e: unknown) => failed.push({ node: i.node, error: MusterError.from(e) }))',
+      with: 'stop(i)',
+    },
+    specs: ['apps/inventory/src/incidents/stop-order.spec.ts'],
+  },
+  {
     name: 'devices of a node that waits for its check are not tested before the mode is set to enforce',
     file: 'libs/domain/src/node/to-be-fenced.ts',
     symbol: 'isFencedByVerdict',
