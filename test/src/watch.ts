@@ -27,9 +27,7 @@ export class Watch {
   /** Verdicts on a node's host, or on all, in their order. */
   verdicts(host?: string): FeedEvent[] {
     const node = host === undefined ? undefined : this.fleet.nodeOf(host);
-    return this.fleet.events.seen
-      .slice(this.mark)
-      .filter((e) => e.kind === 'verdict' && (node === undefined || e.key === node));
+    return this.fleet.events.verdicts(this.mark, node);
   }
 
   verdict(host: string, kind: VerdictKind, timeoutMs = 15_000, from = this.mark): Promise<FeedEvent> {

@@ -114,8 +114,7 @@ export class MusterFleet implements Failover {
 
   /** Since the last death: for a moment nobody could say what the node is. */
   private lostSight(node: string): boolean {
-    const since = this.fleet.events.seen.slice(this.mark);
-    return since.some((e) => e.kind === 'verdict' && e.key === node && e.data['verdict'] === 'UNKNOWN');
+    return this.fleet.events.verdicts(this.mark, node).some((e) => e.data['verdict'] === 'UNKNOWN');
   }
 
   private cpuMs(): number {

@@ -160,6 +160,11 @@ export class EventFeed {
     });
   }
 
+  /** Those that were given since `from`, on this node or on all, in their order. */
+  verdicts(from: number, node?: string): FeedEvent[] {
+    return this.seen.slice(from).filter((e) => e.kind === 'verdict' && (node === undefined || e.key === node));
+  }
+
   verdict(node: string, verdict: Verdict['verdict'], timeoutMs: number, from?: number): Promise<FeedEvent> {
     return this.until(
       `verdict ${verdict} on ${node}`,

@@ -26,6 +26,13 @@ const heldBy = (gate: GateCode, inMs: number, does: FleetEvent): FleetEvent => (
 });
 const order = (what: Order, at = 0): FleetEvent => ({ kind: 'order', at, order: what });
 
+/** Ordered off while it is well, and then this: without force, which is refused, and with it. */
+const offThen = (what: 'confirm' | 'release'): FleetEvent[] => [
+  order({ what: 'fence', node: 'n-1' }, 20_000),
+  after('suppressed', 1_000, order({ what, node: 'n-1' })),
+  after('suppressed', 2_000, order({ what, node: 'n-1', force: true })),
+];
+
 /** Its work moves first. */
 const maintain = order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 20_000);
 
@@ -285,11 +292,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   'released-with-force': {
     shows: 'a machine that is well is ordered off, held by its sign of life, and let go: by nobody but with force',
     history: quietFleet('released-with-force', FLEET_SEED + 80, {
-      events: [
-        order({ what: 'fence', node: 'n-1' }, 20_000),
-        after('suppressed', 1_000, order({ what: 'release', node: 'n-1' })),
-        after('suppressed', 2_000, order({ what: 'release', node: 'n-1', force: true })),
-      ],
+      events: offThen('release'),
       quietFrom: 50_000,
     }),
   },
@@ -310,11 +313,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   'confirmed-with-force': {
     shows: 'a machine that is heard is confirmed as down, by nobody but with force: its work runs twice by that word',
     history: quietFleet('confirmed-with-force', FLEET_SEED + 81, {
-      events: [
-        order({ what: 'fence', node: 'n-1' }, 20_000),
-        after('suppressed', 1_000, order({ what: 'confirm', node: 'n-1' })),
-        after('suppressed', 2_000, order({ what: 'confirm', node: 'n-1', force: true })),
-      ],
+      events: offThen('confirm'),
       quietFrom: 60_000,
     }),
   },

@@ -6,6 +6,7 @@ import {
   completeSettings,
   defaultSettings,
   readStorm,
+  type ClusterSettings,
   type FencingSettings,
   type IncidentRecord,
   type RpcAnswer,
@@ -51,7 +52,8 @@ export class FencingSettingsService {
 
   /**
    * @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced, or with how many are
-   *   still `untested`, or that the settings were changed while the devices were tested: nothing is set then. Where it is set, and an incident could not be stopped: the code of that
+   *   still `untested`, or that the settings were changed while the devices were tested: nothing is set then. Where it is
+   *   set, and an incident could not be stopped: the code of that
    */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
@@ -73,10 +75,10 @@ export class FencingSettingsService {
       changed = changedPaths({ fencing: was.fencing }, { fencing });
       return { ...was, fencing };
     });
-    const fencing = set.value?.fencing;
-    if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
+    if (set.value === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
+    const { fencing } = set.value;
     const stops = fencing.paused !== undefined || fencing.mode === 'observe';
-    if (stops && !set.changed && !(await this.renewed(set.revision))) return this.put(q);
+    if (stops && !set.changed && !(await this.renewed(set.value, set.revision))) return this.put(q);
     try {
       if (stops) await this.stopRunning(fencing, q.by);
     } finally {
@@ -92,12 +94,9 @@ export class FencingSettingsService {
    * Writes the settings as they are, so that mode enforce, whose tests began before, is refused. False: somebody wrote
    * meanwhile.
    */
-  private async renewed(revision: number): Promise<boolean> {
-    const { bucket } = this.store.settings;
-    const now = await bucket.get(SETTINGS_KEY);
-    if (now?.revision !== revision) return false;
+  private async renewed(settings: ClusterSettings, revision: number): Promise<boolean> {
     try {
-      await bucket.update(SETTINGS_KEY, now.value, revision);
+      await this.store.settings.bucket.update(SETTINGS_KEY, settings, revision);
       return true;
     } catch (e) {
       if (MusterError.from(e).code === 'REVISION_CONFLICT') return false;

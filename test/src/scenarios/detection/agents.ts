@@ -90,9 +90,9 @@ export const D13agent: Scenario = {
     const mark = fleet.events.mark();
     await fleet.lab('resume', host, '--only', 'agent');
     await allUp(fleet);
-    const reported = fleet.events.seen
-      .slice(mark)
-      .filter((e) => e.kind === 'verdict' && e.key !== fleet.nodeOf(host) && e.data['verdict'] !== 'UP');
+    const reported = fleet.events
+      .verdicts(mark)
+      .filter((e) => e.key !== fleet.nodeOf(host) && e.data['verdict'] !== 'UP');
     assert.deepEqual(reported, [], 'it reported others down when it went on');
     await watch.noPowerWrites();
 

@@ -125,9 +125,7 @@ const waiting = perFleet(({ jobs }: Fleet) =>
 const stuck = perFleet((fleet: Fleet): { made: ReadonlyMap<string, readonly string[]>; failed: FailRecord[] } => {
   const { plan, moving, failed } = view(fleet);
   const found = new Map<string, readonly string[]>(plan.stuck);
-  const leaves = new Set(
-    moving.flatMap(({ move, assignment }) => (move?.from === assignment?.node ? [move?.from] : [])),
-  );
+  const leaves = new Set(moving.filter((w) => w.assignment?.node === w.move?.from).map((w) => w.move?.from));
   const add = (node: string, why: string | undefined): void => {
     if (why !== undefined && !found.has(node) && !leaves.has(node)) found.set(node, [why]);
   };
