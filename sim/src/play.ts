@@ -85,6 +85,8 @@ export interface SeriesOptions {
   /** Of crash points of a sweep: each so manieth. @default 1 */
   every?: number;
   progress?: (done: number, of: number, violations: number) => void;
+  /** Called for each violation when its history is over: a series takes hours. */
+  found?: (violation: FoundViolation) => void;
 }
 
 /** Told of each history in turn. */
@@ -94,11 +96,14 @@ export class Tally {
   private readonly hashed = new EventHash();
   private readonly virtualMs: number[] = [];
 
-  add(index: number, result: PlayResult): void {
+  /** @returns what broke a rule in it */
+  add(index: number, result: PlayResult): FoundViolation[] {
+    const found = result.violations.map((v) => ({ history: index, ...v }));
     this.virtualMs.push(result.virtualMs);
-    this.violations.push(...result.violations.map((v) => ({ history: index, ...v })));
+    this.violations.push(...found);
     for (const [name, times] of result.probes) this.probes.set(name, (this.probes.get(name) ?? 0) + times);
     this.hashed.add(result.hash, index);
+    return found;
   }
 
   get found(): number {
@@ -179,7 +184,7 @@ export class Player<History extends { name: string; seed: number }, N extends Na
     const play = o.play ?? ((all) => inTurn(all, one));
     let done = 0;
     for await (const result of play(indices)) {
-      tally.add(indices[done] as number, result);
+      for (const violation of tally.add(indices[done] as number, result)) o.found?.(violation);
       o.progress?.(++done, indices.length, tally.found);
     }
   }

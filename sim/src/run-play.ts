@@ -1,5 +1,13 @@
 import { MusterError } from '#contracts';
-import { Tally, type Named, type Player, type PlayOptions, type PlaySummary, type SeriesOptions } from './play.js';
+import {
+  Tally,
+  type FoundViolation,
+  type Named,
+  type Player,
+  type PlayOptions,
+  type PlaySummary,
+  type SeriesOptions,
+} from './play.js';
 import type { PlaySeries } from './play-worker.js';
 import { crashAt } from './process/crash-points.js';
 import { coresAtHand, playInWorkers } from './play-workers.js';
@@ -60,6 +68,7 @@ function random<H extends Seeded, N extends Named<H>>(
     ...elsewhere({ player: name, seed }, values),
     from: whole(values.from, 0),
     progress: (done, _of, found) => progress(done, found),
+    found: tellAtOnce,
   });
 }
 
@@ -85,6 +94,7 @@ async function sweepAll<H extends Seeded, N extends Named<H>>(
       progress: (done, of, found) => {
         if (done % 100 === 0) process.stderr.write(`  ${swept}: ${done} of ${of}, ${found} violations\n`);
       },
+      found: tellAtOnce,
     });
     total.histories += one.histories;
     total.violations.push(...one.violations.map((v) => ({ ...v, what: `${swept}: ${v.what}` })));
@@ -140,10 +150,13 @@ function namedOf<H extends Seeded, N extends Named<H>>(player: Player<H, N>, nam
   return named;
 }
 
+const line = (v: FoundViolation): string => `history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what}`;
+
+const tellAtOnce = (v: FoundViolation): void => void process.stderr.write(`  ${line(v)}\n`);
+
 function tell(s: PlaySummary, rules: Readonly<Record<string, string>>): void {
   say(`${s.histories} histories of seed ${s.seed}, hash ${s.hash}`);
   for (const [probe, times] of Object.entries(s.probes)) say(`  ${String(times).padStart(6)}  ${probe}`);
-  for (const v of s.violations.slice(0, TOLD))
-    say(`history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what} (${rules[v.rule]})`);
+  for (const v of s.violations.slice(0, TOLD)) say(`${line(v)} (${rules[v.rule]})`);
   say(`${s.violations.length} violations`);
 }
