@@ -32,7 +32,12 @@ const GATES = `# Gates
 Before a node is powered off every gate is asked, in this order, and anew before the first command. The first that stops holds
 the incident: \`muster incident get NODE\` shows all of them with their figures, and \`muster node fence NODE --dry-run\` asks them
 for a node that lives. What a gate is asked and nobody knows counts as a stop. An incident that waits goes on by itself as soon as
-its gate lets it; \`muster incident release\` takes it past that one gate. Written by \`muster manual gates > docs/gates.md\`.`;
+its gate lets it; \`muster incident release\` takes it past that one gate.
+
+A power-off that was ordered by hand, and that a gate stops, is called off after ten minutes. So is what was released with \`--force\` while
+the node was heard, where LIFE_SIGN stops it: the gates that it passed must not be open when the node falls silent another day.
+
+Written by \`muster manual gates > docs/gates.md\`.`;
 
 /** `docs/alarms.md`. */
 export function alarmsPage(): string {

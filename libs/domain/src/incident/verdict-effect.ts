@@ -17,9 +17,17 @@ export interface VerdictNow {
   reason: string;
 }
 
+/** Undefined: no person has said that it is wanted. */
+const wasHeardWhenWanted = ({ wantedAt }: Pick<IncidentRecord, 'wantedAt'>): boolean =>
+  wantedAt === undefined || wantedAt === 'UP' || wantedAt === 'DEGRADED';
+
 /** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
 const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
-  now === 'UP' && i.wantedAt !== undefined && i.wantedAt !== 'UP' && i.wantedAt !== 'DEGRADED';
+  now === 'UP' && !wasHeardWhenWanted(i);
+
+/** A person wants it off whether it lives or not: by an order, or by a forced release while it was heard. */
+export const isWantedAlive = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wantedAt'>): boolean =>
+  i.cause === 'manual' || (i.released?.force === true && wasHeardWhenWanted(i));
 
 /**
  * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included. A forced

@@ -67,6 +67,19 @@ describe('the alarms of incidents', () => {
     ]);
   });
 
+  it('do not call a machine dead that was released by force while it was heard', () => {
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['BLIND' as const], force: true };
+    const codes = (wantedAt: 'UP' | 'DOWN'): string[] =>
+      (['NOT_FENCEABLE', 'LIFE_SIGN'] as const).map((gate) => {
+        const gates = [{ gate, pass: false, detail: 'Why.' }];
+        return (
+          alarmsOf(anIncident('n-1', { phase: 'suppressed', gate, gates, released, wantedAt }), by())[0]?.code ?? ''
+        );
+      });
+    expect(codes('UP')).toEqual(['fencing-suppressed', 'fencing-suppressed']);
+    expect(codes('DOWN')).toEqual(['not-fenceable', 'partial-reachability']);
+  });
+
   describe('of a storm', () => {
     const storm: StormView = {
       ...{ id: 's-1', cause: 'brake', at: 1, members: ['n-1', 'n-2', 'n-3'], returned: [], released: [] },

@@ -12,6 +12,7 @@ import { isTakenBack } from './taken-back.js';
 import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import { runsNowhere } from '../alarms/dead-work.js';
 import { wasCommanded } from '#domain/incident/phases.js';
+import { isWantedAlive } from '#domain/incident/verdict-effect.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
 
@@ -58,7 +59,7 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
     message,
   });
   // Whether it lives is no matter of the order.
-  if (i.cause === 'manual' && (gate === 'LIFE_SIGN' || gate === 'NOT_FENCEABLE'))
+  if (isWantedAlive(i) && (gate === 'LIFE_SIGN' || gate === 'NOT_FENCEABLE'))
     return suppressed(`Its power-off was ordered, and is not given. ${gate}: ${detail}`);
   switch (gate) {
     case 'LIFE_SIGN':
@@ -124,7 +125,7 @@ export function eachOnce(wanted: readonly WantedAlarm[]): WantedAlarm[] {
 export function alarmsOf(i: IncidentRecord, f: IncidentAlarmFacts): WantedAlarm[] {
   const node = f.nodeOf(i.node);
   // An operator may want one off that is heard: what should run there does.
-  const isHeard = i.cause === 'manual' && node?.state === 'Discovered';
+  const isHeard = isWantedAlive(i) && node?.state === 'Discovered';
   const wanted = [leftOff(i, node), notRecovered(i, node), ...whileOpen(i, node, f)].filter((a) => a !== undefined);
   return wanted.map((a) => {
     const work = withoutRecovery.includes(a.code) && !isHeard ? runsNowhere(f.workOn(a.subject)) : '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GateResult } from '#contracts';
+import type { GateResult, IncidentRecord } from '#contracts';
 import { aNode, anIncident } from '../../testing/records.js';
 import {
   incidentStep,
@@ -70,6 +70,19 @@ describe('the next step of an incident', () => {
     const i = anIncident('a-1', { phase: 'suppressed', cause: 'manual', gate: 'BRAKE' });
     expect(incidentStep(i, d, { ...calm, stoppedForMs: () => HELD_ORDER_LAPSES_MS - 1 }).do).toBe('suppress');
     expect(incidentStep(i, d, { ...calm, stoppedForMs: () => HELD_ORDER_LAPSES_MS }).do).toBe('end');
+  });
+
+  it('released by force while it was heard lapses where its life stops it, and no other gate does that', () => {
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['BLIND' as const], force: true };
+    const old = { ...calm, stoppedForMs: () => HELD_ORDER_LAPSES_MS };
+    const life: GateResult = { gate: 'LIFE_SIGN', pass: false, detail: 'Its own report.' };
+    const step = (o: Partial<IncidentRecord>, gate = life): string =>
+      incidentStep(anIncident('a-1', { phase: 'suppressed', ...o }), { do: 'suppress', gate, gates: [gate] }, old).do;
+    expect(step({ released, wantedAt: 'UP' })).toBe('end');
+    expect(step({ released, wantedAt: 'UP' }, brake)).toBe('suppress');
+    expect(step({ released, wantedAt: 'DOWN' })).toBe('suppress');
+    expect(step({ released: { ...released, force: false }, wantedAt: 'UP' })).toBe('suppress');
+    expect(step({})).toBe('suppress');
   });
 
   it('after its off is not stopped any more, and waits at the gate', () => {

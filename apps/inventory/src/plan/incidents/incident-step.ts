@@ -2,8 +2,12 @@ import { isOpenIncident, type GateCode, type GateResult, type IncidentRecord, ty
 import type { IncidentDecision } from '#domain/incident/decide-incident.js';
 import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { wasCommanded } from '#domain/incident/phases.js';
+import { isWantedAlive } from '#domain/incident/verdict-effect.js';
 
-/** An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. */
+/**
+ * An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. So
+ * does a forced release that its life stops: the gates that it passed would be open for its next silence.
+ */
 export const HELD_ORDER_LAPSES_MS = 600_000;
 
 /** What keeps an incident where it is. */
@@ -39,7 +43,7 @@ export interface IncidentStepView {
   hasWorkloads: boolean;
   /** Until the last `off` can take effect no more, ms. */
   quarantineLeftMs: () => number;
-  /** For how long the gate has stopped an order by hand, ms. */
+  /** For how long the gate has stopped what a person wants, ms. */
   stoppedForMs: (gate: GateResult) => number;
   isContradicted: () => boolean;
   /** The gate that another node's power-off in doubt stops this one at. */
@@ -62,7 +66,7 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
   }
   if (d.do === 'hold') return stoppedStep(i, d.gate, d.gates);
   if (d.do === 'suppress') {
-    if (i.cause === 'manual' && v.stoppedForMs(d.gate) >= HELD_ORDER_LAPSES_MS)
+    if (mayLapse(i, d.gate) && v.stoppedForMs(d.gate) >= HELD_ORDER_LAPSES_MS)
       return { do: 'end', reason: 'Nobody released the order within 10 min.' };
     return stoppedStep(i, d.gate, d.gates);
   }
@@ -77,6 +81,9 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
   if (needsIdentity(i) && v.isIdentityUnanswered()) return { do: 'wait', by: 'identity', reason: IDENTITY_UNANSWERED };
   return { do: 'ask-permit', gates: d.gates };
 }
+
+const mayLapse = (i: IncidentRecord, { gate }: GateResult): boolean =>
+  i.cause === 'manual' || (gate === 'LIFE_SIGN' && isWantedAlive(i));
 
 const IDENTITY_UNANSWERED = 'No fencer has answered yet whose its power devices are.';
 

@@ -10,6 +10,7 @@ import { decideIncident } from '#domain/incident/decide-incident.js';
 import type { PermitDecision } from '#domain/incident/permits.js';
 import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
+import { isWantedAlive } from '#domain/incident/verdict-effect.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { offMark, quarantineLeftMs } from '#domain/power/quarantine.js';
 import { heldForCollateral } from '../../power/collateral.js';
@@ -128,7 +129,7 @@ export function agesAskedFor(
 export const agesOf = (i: IncidentRecord): IncidentCondition[] => [
   `outlived/${offMark(i)}`,
   `failed/${i.id}/${i.attempt}`,
-  ...(i.cause === 'manual' ? GateCodes.map((gate): IncidentCondition => `stopped/${i.id}/${gate}`) : []),
+  ...(isWantedAlive(i) ? GateCodes.map((gate): IncidentCondition => `stopped/${i.id}/${gate}`) : []),
 ];
 
 /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
