@@ -1,7 +1,7 @@
 import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand, PowerDevice } from '#contracts';
 import { decodeIncident, identityBasis, identityStanding, isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
-import { asksWho, IDENTITY_FRESH_MS } from '#domain/power/whose-device.js';
+import { IDENTITY_FRESH_MS, isProvenByWords } from '#domain/power/whose-device.js';
 import type { Chassis } from './chassis.js';
 import type { GuardEnd } from './played-guard.js';
 import type { ReadOutcome, SentCommand } from './played-power.js';
@@ -255,7 +255,7 @@ export class HandsOracle<More extends string = never> {
   private judgeIdentity(node: string, { fencer, device, begunMs }: SentCommand): void {
     // Where no device was proven by what it says of itself there is nothing to ask for.
     const record = this.nodes.get(node);
-    if (record === undefined || !asksWho(record)) return;
+    if (record === undefined || !isProvenByWords(record)) return;
     const agoMs = begunMs - (this.identifiedAt.get(node) ?? -Infinity);
     if (agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
       this.violate(

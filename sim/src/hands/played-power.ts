@@ -75,8 +75,11 @@ export class PlayedPower implements IdentifyingPower {
         code = 'BMC_TIMEOUT',
         detail = '',
       } = await this.command(device, 'status', o.deadline, o.signal, seen);
-      if (power !== 'on' && power !== 'off') return { code, detail };
       const bmc = this.p.bmcOf(device);
+      if (power !== 'on' && power !== 'off') {
+        if (bmc.mood === 'unreadable') this.p.unsaid(device, startedMs);
+        return { code, detail };
+      }
       if (bmc.mood === 'nameless' || !bmc.tellsGuid) this.p.unsaid(device, startedMs);
       if (bmc.mood === 'nameless') return { code: 'BMC_REFUSED', detail: 'the BMC refused it' };
       if (!bmc.tellsGuid) return { seen: {} };

@@ -60,6 +60,37 @@ export const usableFacts = (seen: DeviceFacts): DeviceFacts =>
 const ownValues = (own: HardwareFacts | undefined, kind: Kind): string[] =>
   own === undefined ? [] : comparables[kind].ofMachine(own).flatMap((value) => value ?? []);
 
+/** The machine says of itself what a device could say of it. */
+export const tellsItsDevices = (own: HardwareFacts | undefined): boolean =>
+  Kinds.some((kind) => ownValues(own, kind).length > 0);
+
+/** Why it is not the machine's by what both say, where nothing of it fits. Undefined: nothing speaks against it. */
+export function deniedBy(own: HardwareFacts, said: DeviceFacts): string | undefined {
+  const seen = usableFacts(said);
+  const notItsBmc = otherGuid(own, seen);
+  if (notItsBmc !== undefined) return notItsBmc;
+  return Kinds.some((kind) => isEqual(own, kind, seen)) ? undefined : otherWord(own, seen);
+}
+
+const isEqual = (own: HardwareFacts | undefined, kind: Kind, seen: DeviceFacts): boolean =>
+  ownValues(own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
+
+/** A BMC has one GUID: with another nothing else is asked. */
+function otherGuid(own: HardwareFacts | undefined, { guid }: DeviceFacts): string | undefined {
+  const bmcGuid = guidOf(own?.bmcGuid);
+  if (bmcGuid === undefined || guid === undefined || sameGuid(bmcGuid, guid)) return undefined;
+  return `the machine's own BMC has GUID ${bmcGuid}, this one has ${guid}`;
+}
+
+function otherWord(own: HardwareFacts | undefined, seen: DeviceFacts): string | undefined {
+  const differs = Kinds.find(
+    (kind) => seen[kind] !== undefined && ownValues(own, kind).length > 0 && !isEqual(own, kind, seen),
+  );
+  return differs === undefined
+    ? undefined
+    : `its ${comparables[differs].words} is ${seen[differs]}, the machine's is ${ownValues(own, differs)[0]}`;
+}
+
 export function identityIndex(nodes: Iterable<{ name: string; hardware?: HardwareFacts }>): IdentityIndex {
   const index = new Map<string, string[]>();
   for (const { name, hardware } of nodes)
@@ -104,12 +135,10 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   if (told.length === 0)
     return c.known ?? result({ result: 'unproven', why: 'it tells neither a GUID nor a serial number' });
 
-  const bmcGuid = guidOf(c.own?.bmcGuid);
-  if (bmcGuid !== undefined && seen.guid !== undefined && !sameGuid(bmcGuid, seen.guid))
-    return mismatch(`the machine's own BMC has GUID ${bmcGuid}, this one has ${seen.guid}${ofWhom(c, seen, told)}`);
+  const notItsBmc = otherGuid(c.own, seen);
+  if (notItsBmc !== undefined) return mismatch(`${notItsBmc}${ofWhom(c, seen, told)}`);
 
-  const isOwn = (kind: Kind): boolean =>
-    ownValues(c.own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
+  const isOwn = (kind: Kind): boolean => isEqual(c.own, kind, seen);
   const equal = told.filter(isOwn);
   // Who claims the same later takes nothing from it: two machines can be made to say one thing, a proof cannot be undone.
   if (c.known?.result === 'proven' && !changed && (c.known.by === 'drill' || equal.length > 0)) return c.known;
@@ -122,11 +151,8 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   const unique = equal.find((kind) => holders(kind).length === 0);
   if (unique !== undefined) return result({ result: 'proven', by: comparables[unique].proves });
 
-  const differs = told.find((kind) => !isOwn(kind) && ownValues(c.own, kind).length > 0);
-  if (differs !== undefined)
-    return mismatch(
-      `its ${comparables[differs].words} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`,
-    );
+  const differs = otherWord(c.own, seen);
+  if (differs !== undefined) return mismatch(differs);
   if (changed && c.known?.result === 'proven')
     return mismatch('another device answers in the place of the one that was proven');
   // Found by what it did, not by what it says: words that prove nothing do not take it back.

@@ -619,6 +619,19 @@ describe('a device that was proven to be its node’s own', () => {
     expect(before).toMatchObject({ end: 'failed', offs: { bmc: 0 }, reads: [] });
   });
 
+  it('or not, is not switched off where it says that it is another machine’s; one that refuses to say it is', () => {
+    const identified = { hardware: { at: 1, bmcGuid: GUID } };
+    const says =
+      (guid: string): Who =>
+      () => ({ seen: { guid }, takesMs: 30 });
+    const of = (who: Who): Outcome => play([[device('bmc')]], { bmc: { ...obedient, who } }, { identified });
+    expect(of(says(OTHER))).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+    expect(of(says(OTHER)).code).toMatch(/^No level is left: IDENTITY_MISMATCH: bmc: the machine's own BMC has GUID/);
+    for (const who of [says(GUID), nameless('BMC_REFUSED'), () => ({ seen: {}, takesMs: 30 })])
+      expect(of(who)).toMatchObject({ end: 'fenced', offs: { bmc: 1 }, identities: { length: 1 } });
+    expect(of(nameless('DRIVER_UNAVAILABLE'))).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+  });
+
   it('whose password is refused is given up at once', () => {
     const o = play(
       [[device('bmc')]],

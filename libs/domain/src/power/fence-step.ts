@@ -11,7 +11,7 @@ import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
 import type { FenceWish } from './power-wish.js';
-import { deviceOwner, standsFor, whyUnread, type DeviceOwner, type IdentityRead } from './whose-device.js';
+import { deviceOwner, identityUnread, standsFor, wasAsked, type DeviceOwner } from './whose-device.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
 export interface FenceMemory extends PowerMemory {
@@ -153,6 +153,8 @@ function askingMs(levels: readonly (readonly PowerDevice[])[], m: FenceMemory): 
   return Math.min(MOST_ASKING_MS, ASKING_SHARE * all);
 }
 
+const UNTIL_IT_DOES = 'until it does, it gets no off and its readings do not count.';
+
 const edited = { detail: 'Its power devices were edited.', retryInMs: 0 };
 
 const sealedOptions = ({ id }: PowerDevice, wish: FenceWish): { detail: string; retryInMs: number } => ({
@@ -183,14 +185,19 @@ function planDevice(wish: FenceWish, log: CommandLog, device: PowerDevice, m: Fe
 /** Asks the device who it is, again where it did not say. */
 function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead | undefined, now: number): DevicePlan {
   const tried = 'last' in owner ? owner.last : undefined;
-  const hasAged = owner.is === 'own' && owner.readsMs.at(-1) === tried?.startedMs;
-  if (tried === undefined || hasAged) return { do: 'command', device, verb: 'identify' };
+  if (tried === undefined || hasAged(owner)) return { do: 'command', device, verb: 'identify' };
   // For those who are told why it was not switched off.
   if (last === undefined) return { do: 'command', device, verb: 'status' };
-  if (isFinal(tried.code) && isFinal(last.code)) return { do: 'hopeless', detail: unreadText(device, tried) };
+  if (isFinal(tried.code) && isFinal(last.code))
+    return { do: 'hopeless', detail: `${identityUnread(device, tried)}; ${UNTIL_IT_DOES}` };
   const notBefore = tried.endedMs + IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
 }
+
+/** It answered when it was asked last, or refused to, and that was too long ago. */
+const hasAged = (owner: DeviceOwner): boolean =>
+  (owner.is === 'own' && owner.readsMs.at(-1) === owner.last.startedMs) ||
+  (owner.is === 'unasked' && wasAsked(owner.last));
 
 /** @param reads that may stand for the node */
 function planOwn(
@@ -286,13 +293,10 @@ function summary(
   });
   const unread = devices.flatMap((d) => {
     const owner = deviceOwner(m.identified, d, m.identities);
-    return standsFor(owner, now) ? [] : [unreadText(d, 'last' in owner ? owner.last : undefined)];
+    const last = 'last' in owner ? owner.last : undefined;
+    return standsFor(owner, now) ? [] : [`${identityUnread(d, last)}; ${UNTIL_IT_DOES}`];
   });
   return [...unread, `${parts.join('; ')}.`].join(' ');
-}
-
-function unreadText({ id }: PowerDevice, tried: IdentityRead | undefined): string {
-  return `IDENTITY_UNREAD: ${id}, which was proven to be its own, does not say who it is (${whyUnread(tried)}); until it does, it gets no off and its readings do not count.`;
 }
 
 const backoff = ({ attempt }: FenceWish): number => Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(attempt, 10));

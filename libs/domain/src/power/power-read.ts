@@ -1,5 +1,4 @@
-import type { NodeRecord } from '#contracts';
-import type { IdentityRead } from './whose-device.js';
+import type { Identified, IdentityRead } from './whose-device.js';
 
 /** One read of a device's power by this process; times on its own monotonic clock, ms. */
 export interface PowerRead {
@@ -23,7 +22,7 @@ export interface PowerMemory {
   /** Devices with a command of this process under way. */
   busy: readonly string[];
   /** What is known of whose the node's power devices are. */
-  identified: Pick<NodeRecord, 'powerIdentity'>;
+  identified: Identified;
   /** Who its devices said they are, as was read here in this attempt or by others shortly before. */
   identities: readonly IdentityRead[];
 }

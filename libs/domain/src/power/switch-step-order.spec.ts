@@ -205,6 +205,11 @@ describe("an operator's order to switch on, by a device whose word counts", () =
     const m = memory({ identified: foreign, reads: [read('off', AFTER_QUARANTINE_MS - 100)] });
     const cycled = incident(on, { phase: 'recovered', commands: [off] });
     expect(decideOrder(cycled, levels, m, AFTER_QUARANTINE_MS)).toMatchObject(given('on'));
+    // It was not proven, refused to say who it is, and says it now.
+    const identities = [said(AFTER_QUARANTINE_MS - 200, `${GUID.slice(0, -1)}2`)];
+    const told = { ...m, identified: { hardware: { at: 1, bmcGuid: GUID } }, identities };
+    expect(decideOrder(cycled, levels, told, AFTER_QUARANTINE_MS)).toMatchObject(given('on'));
+    expect(decideOrder(incident(on), levels, told, AFTER_QUARANTINE_MS)).toMatchObject({ do: 'done', ok: false });
     // Ordered since: by somebody who was to have looked.
     const later = incident({ ...on, after: 1 }, { phase: 'recovered', commands: [off] });
     expect(decideOrder(later, levels, m, AFTER_QUARANTINE_MS)).toMatchObject({ do: 'done', ok: false });

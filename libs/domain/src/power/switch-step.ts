@@ -11,7 +11,7 @@ import { latestOff } from './levels.js';
 import type { PowerMemory } from './power-read.js';
 import { lastOff } from './quarantine.js';
 import { powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
-import { deviceOwner, standsFor, whyUnread, type DeviceOwner } from './whose-device.js';
+import { deviceOwner, standsFor, identityUnread, type DeviceOwner } from './whose-device.js';
 
 /** What the leader has seen itself since it took up the order. */
 export interface SwitchMemory extends PowerMemory {
@@ -159,7 +159,7 @@ export function switchOwner(
 ): DeviceOwner {
   const ordered = wish.orderer === 'operator' && wish.verb === 'on' ? wish.order.after : Infinity;
   const isUndone = (latestOff(log, device.id)?.command.n ?? 0) > ordered;
-  if (isUndone && identityStanding(m.identified, device) === 'mismatch') return { is: 'unproven' };
+  if (isUndone && identityStanding(m.identified, device) !== 'proven') return { is: 'unproven' };
   return deviceOwner(m.identified, device, m.identities);
 }
 
@@ -172,7 +172,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, 
   if (unread.length >= MOST_TRIES)
     return {
       do: 'failed',
-      detail: `IDENTITY_UNREAD: ${device.id}, which was proven to be its own, does not say who it is (${whyUnread(last)}): it is given nothing. ${toLook}`,
+      detail: `${identityUnread(device, last)}: it is given nothing. ${toLook}`,
     };
   const notBefore = last === undefined ? now : last.endedMs + IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };

@@ -9,6 +9,7 @@ import {
   IDENTITY_FRESH_MS,
   standsFor,
   type DeviceOwner,
+  type Identified,
   type IdentityRead,
 } from './whose-device.js';
 
@@ -24,7 +25,7 @@ const read = (startedMs: number, seen?: DeviceFacts, o: Partial<IdentityRead> = 
   ...(seen === undefined ? { code: 'BMC_TIMEOUT', detail: 'no answer' } : { seen }),
   ...o,
 });
-const owner = (reads: readonly IdentityRead[], n = proven): DeviceOwner => deviceOwner(n, bmc, reads);
+const owner = (reads: readonly IdentityRead[], n: Identified = proven): DeviceOwner => deviceOwner(n, bmc, reads);
 
 describe('whose a power device is', () => {
   it.each<[string, Pick<NodeRecord, 'powerIdentity'>]>([
@@ -56,6 +57,43 @@ describe('whose a power device is', () => {
     const nothing = read(10, {});
     expect(owner([nothing])).toEqual({ is: 'unread', last: nothing });
     expect(owner([read(10, { chassisSerial: 'C1' })])).toMatchObject({ is: 'unread' });
+  });
+
+  describe('that is not proven, of a machine that says who its BMC is', () => {
+    const machine: Identified = { hardware: { at: 1, bmcGuid: g(1), boardSerial: 'B1' } };
+
+    it.each<[string, Pick<NodeRecord, 'powerIdentity'>]>([
+      ['it is new', {}],
+      ['it has another address', found({ seen: { guid: g(1) }, basis: 'elsewhere' })],
+      ['it is unproven', found({ result: 'unproven', seen: { guid: g(9) } })],
+      ['a drill has proven it, and it says nothing', found({ by: 'drill' })],
+    ])('is asked first where %s, and is another’s where it says so', (_what, identified) => {
+      const n = { ...machine, ...identified };
+      expect(asksWho({ ...n, powerLevels: [[bmc]] })).toBe(true);
+      expect(owner([], n)).toEqual({ is: 'unasked' });
+      expect(standsFor(owner([], n), 0)).toBe(false);
+      const of = owner([read(5), read(10, { guid: g(2) }), read(20)], n);
+      expect(of).toMatchObject({ is: 'other', why: expect.stringContaining(g(2)) });
+      expect(owner([read(10, { boardSerial: 'B2' })], n)).toMatchObject({ is: 'other' });
+      expect(standsFor(of, 20)).toBe(false);
+      for (const seen of [{ guid: g(1) }, { guid: '0'.repeat(32) }, { boardSerial: 'b1' }, {}])
+        expect(owner([read(10, seen)], n)).toEqual({ is: 'unproven' });
+    });
+
+    it('may be used for 15 s after it was asked and did not say it, and not where nobody asked it', () => {
+      const refused = owner([read(100)], machine);
+      expect(refused).toMatchObject({ is: 'unasked', last: { startedMs: 100 } });
+      expect([99, 15_100, 15_101].map((at) => standsFor(refused, at))).toEqual([true, true, false]);
+      const unasked = owner([read(100, undefined, { code: 'DRIVER_UNAVAILABLE' })], machine);
+      expect(standsFor(unasked, 100)).toBe(false);
+    });
+
+    it('is not asked where an administrator answers for it, or the machine tells nothing', () => {
+      const acknowledged = { by: 'ann', why: 'spare', at: 1 };
+      const answered = { ...machine, ...found({ result: 'mismatch', seen: { guid: g(2) }, acknowledged }) };
+      expect(owner([read(10, { guid: g(2) })], answered)).toEqual({ is: 'unproven' });
+      expect(owner([], { hardware: { at: 1, bmcGuid: '0'.repeat(32) } })).toEqual({ is: 'unproven' });
+    });
   });
 
   it('is known by any of what it said when it was proven, and by nothing that is said of another place', () => {

@@ -6,7 +6,7 @@ import {
   type NodeRecord,
   type PowerDevice,
 } from '#contracts';
-import { isSameDevice, usableFacts } from '../node/device-identity.js';
+import { deniedBy, isSameDevice, tellsItsDevices, usableFacts } from '../node/device-identity.js';
 
 /** Who a device said it is, or why it did not; times on this process's own monotonic clock, ms. */
 export interface IdentityRead {
@@ -31,15 +31,18 @@ export interface IdentityRead {
 export const IDENTITY_FRESH_MS = 15_000;
 
 export type DeviceOwner =
-  /** Nothing that it says was ever proven to be the node's own: there is nothing to compare with. */
+  /** Nothing that it says was ever proven to be the node's own, and it was asked, or there is nothing to compare with. */
   | { is: 'unproven' }
+  /** The same of one whose machine says who it is, and that has not said it itself. `last`: how it was asked last. */
+  | { is: 'unasked'; last?: IdentityRead }
   /** It said so when it was asked at `readsMs`. `last`: how it was asked last, which may have failed. */
   | { is: 'own'; readsMs: readonly number[]; last: IdentityRead }
   | { is: 'other'; why: string }
   /** It was proven once, and has not said who it is now. `last`: how it was asked last. */
   | { is: 'unread'; last?: IdentityRead };
 
-type Identified = Pick<NodeRecord, 'powerIdentity'>;
+/** What is known of whose the devices of a node are, and what its machine says of itself. */
+export type Identified = Pick<NodeRecord, 'powerIdentity' | 'hardware'>;
 
 /** What a device that was proven said of itself then. Undefined: it was never proven, or by a drill and says nothing. */
 function provenFacts(n: Identified, d: PowerDevice): DeviceFacts | undefined {
@@ -55,11 +58,11 @@ export function deviceOwner(n: Identified, d: PowerDevice, reads: readonly Ident
   const known = knownIdentity(n, d);
   if (known?.result === 'mismatch' && known.acknowledged === undefined)
     return { is: 'other', why: known.why ?? 'its identity differs' };
-  const facts = provenFacts(n, d);
-  if (facts === undefined) return { is: 'unproven' };
   const basis = identityBasis(d);
   const asked = reads.filter((r) => r.device === d.id && r.basis === basis).sort((a, b) => a.startedMs - b.startedMs);
   const last = asked.at(-1);
+  const facts = provenFacts(n, d);
+  if (facts === undefined) return known?.acknowledged === undefined ? ofUnproven(n, asked) : { is: 'unproven' };
   const answers = asked.flatMap(({ seen, startedMs }) => {
     const isOwn = seen === undefined ? undefined : isSameDevice(facts, seen);
     return isOwn === undefined ? [] : [{ isOwn, startedMs }];
@@ -70,10 +73,35 @@ export function deviceOwner(n: Identified, d: PowerDevice, reads: readonly Ident
   return { is: 'own', readsMs: answers.flatMap(({ isOwn, startedMs }) => (isOwn ? [startedMs] : [])), last };
 }
 
+/** A new device, or one that was edited, may be another machine's, and say so: @param asked in their order */
+function ofUnproven({ hardware }: Identified, asked: readonly IdentityRead[]): DeviceOwner {
+  if (hardware === undefined || !tellsItsDevices(hardware)) return { is: 'unproven' };
+  const said = asked.findLast((r) => r.seen !== undefined)?.seen;
+  const why = said && deniedBy(hardware, said);
+  if (why !== undefined) return { is: 'other', why };
+  if (said !== undefined) return { is: 'unproven' };
+  const last = asked.at(-1);
+  return { is: 'unasked', ...(last !== undefined && { last }) };
+}
+
 /** May what is given to the device, or read of it, at this time stand for its node? What was read before it said so may not. */
-export const standsFor = (owner: DeviceOwner, atMs: number): boolean =>
-  owner.is === 'unproven' ||
-  (owner.is === 'own' && owner.readsMs.some((readMs) => readMs <= atMs && atMs - readMs <= IDENTITY_FRESH_MS));
+export function standsFor(owner: DeviceOwner, atMs: number): boolean {
+  switch (owner.is) {
+    case 'unproven':
+      return true;
+    case 'own':
+      return owner.readsMs.some((readMs) => readMs <= atMs && atMs - readMs <= IDENTITY_FRESH_MS);
+    case 'unasked':
+      // Many BMCs refuse to say who they are: such a one may be used once it was asked.
+      return wasAsked(owner.last) && atMs - owner.last.startedMs <= IDENTITY_FRESH_MS;
+    default:
+      return false;
+  }
+}
+
+/** It was reached, whatever it said. */
+export const wasAsked = (read: IdentityRead | undefined): read is IdentityRead =>
+  read !== undefined && !notAsked.includes(read.code);
 
 /** Why it is not known who a device is. @param last how it was asked last */
 export function whyUnread(last: Pick<IdentityRead, 'code' | 'detail'> | undefined): string {
@@ -81,6 +109,10 @@ export function whyUnread(last: Pick<IdentityRead, 'code' | 'detail'> | undefine
   if (last.code === undefined) return 'it says nothing that can be compared';
   return `${last.code}: ${last.detail ?? 'no detail'}`;
 }
+
+/** What is told of one that is not used for it. */
+export const identityUnread = ({ id }: PowerDevice, last: Pick<IdentityRead, 'code' | 'detail'> | undefined): string =>
+  `IDENTITY_UNREAD: ${id} may be another machine's, and does not say who it is (${whyUnread(last)})`;
 
 /** Nobody has asked the device. */
 const notAsked: readonly (string | undefined)[] = ['NODE_BUSY', 'DRIVER_UNAVAILABLE', 'CONFIG_INVALID'];
@@ -100,9 +132,13 @@ export function unreadIdentity(
   return whyUnread(read);
 }
 
-/** Some device of the node was proven by what it says, so it is to be asked before anything is switched. */
-export const asksWho = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLevels'>): boolean =>
+/** Some device of the node was proven by what it says. */
+export const isProvenByWords = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLevels'>): boolean =>
   n.powerLevels.flat().some((d) => provenFacts(n, d) !== undefined);
+
+/** What its devices say of themselves can be compared with something, so they are to be asked before anything is switched. */
+export const asksWho = (n: Identified & Pick<NodeRecord, 'powerLevels'>): boolean =>
+  tellsItsDevices(n.hardware) || isProvenByWords(n);
 
 /** The GUID alone tells whether it is the device that was proven; otherwise its serial numbers have to be read. */
 export function guidIsEnough(n: Identified, d: PowerDevice): boolean {

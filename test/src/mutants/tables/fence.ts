@@ -818,8 +818,8 @@ export const fence: readonly Mutant[] = [
   {
     name: 'the BMC of another machine is proven by a serial number',
     file: 'libs/domain/src/node/device-identity.ts',
-    symbol: 'comparedIdentity',
-    operation: { replace: '!sameGuid(bmcGuid, seen.guid)', with: 'bmcGuid === null' },
+    symbol: 'otherGuid',
+    operation: { replace: 'sameGuid(bmcGuid, guid)', with: 'true' },
     specs: ['libs/domain/src/node/device-identity.spec.ts'],
   },
   {
@@ -1002,6 +1002,37 @@ export const fence: readonly Mutant[] = [
       with: "known?.result === 'mismatch' && known.acknowledged === null",
     },
     specs: ['libs/domain/src/power/whose-device.spec.ts'],
+  },
+  {
+    name: 'a device that is not proven is not asked who it is before its off',
+    file: 'libs/domain/src/power/whose-device.ts',
+    symbol: 'ofUnproven',
+    operation: { replace: 'hardware === undefined || !tellsItsDevices(hardware)', with: 'true' },
+    specs: ['libs/domain/src/power/whose-device.spec.ts'],
+  },
+  {
+    name: 'a device that nobody could ask who it is is switched off',
+    file: 'libs/domain/src/power/whose-device.ts',
+    symbol: 'standsFor',
+    operation: { operand: 'wasAsked(owner.last)' },
+    specs: ['libs/domain/src/power/whose-device.spec.ts'],
+  },
+  {
+    name: 'a cycle leaves off the machine of another that its first half has hit',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'switchOwner',
+    operation: {
+      replace: "identityStanding(m.identified, device) !== 'proven'",
+      with: "identityStanding(m.identified, device) === 'mismatch'",
+    },
+    specs: ['libs/domain/src/power/switch-step-order.spec.ts'],
+  },
+  {
+    name: 'a forced release hangs over a living node, with its gates open',
+    file: 'apps/inventory/src/plan/incidents/incident-step.ts',
+    symbol: 'mayLapse',
+    operation: { replace: "(gate === 'LIFE_SIGN' && isWantedAlive(i))", with: 'false' },
+    specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
   },
   {
     name: 'what a device said at another address stands behind its off',
