@@ -32,6 +32,18 @@ describe('muster fencing set enforce', () => {
     ]);
   });
 
+  it('asks again as of the settings that it began with, so that it undoes nothing that was ordered since', async () => {
+    refusals([
+      { nodes: [], untested: 2, revision: 7 },
+      { code: 'REVISION_CONFLICT', detail: 'at revision 8' },
+    ]);
+    expect(await sut.call(['fencing', 'set', 'enforce'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/muster: at revision 8\n$/),
+    });
+    expect(sut.received.slice(-2).map((r) => r.headers['if-match'])).toEqual([undefined, '"7"']);
+  });
+
   it('ends at once where a device has failed', async () => {
     const before = asked();
     refusals([{ nodes: ['a-1'] }]);

@@ -96,14 +96,20 @@ async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
   await print(run, await whenTested(run, { mode, ...paused, ...except }));
 }
 
-/** Many devices, or slow ones, take longer than one request waits: each goes on where the one before has stopped. */
+/**
+ * Many devices, or slow ones, take longer than one request waits: each goes on where the one before has stopped, and
+ * undoes nothing that somebody else has ordered since the first.
+ */
 async function whenTested(run: Run, request: object): Promise<FencingSettings> {
+  let match: { 'if-match'?: string } = {};
   for (let left = MOST_REQUESTS; ; left -= 1)
     try {
-      return await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', request);
+      return await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', request, match);
     } catch (e) {
-      const untested = e instanceof Refusal ? e.facts['untested'] : undefined;
+      const { untested, revision } = e instanceof Refusal ? e.facts : {};
       if (typeof untested !== 'number' || left <= 1) throw e;
+      // A server of another version does not say it.
+      if (typeof revision === 'number') match = { 'if-match': `"${revision}"` };
       run.terminal.note(`muster: the power devices of ${untested} nodes are still being tested`);
     }
 }

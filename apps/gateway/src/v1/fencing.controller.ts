@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Put, Query } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { fencingNow, type By } from '#contracts';
 import { FencingRequest } from '#contracts/rpc/requests.js';
@@ -6,6 +6,7 @@ import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { FencingReportQuery } from '../queries/queries.js';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { ifMatch } from './if-match.js';
 import { FencingReports } from './fencing-reports.js';
 
 @ApiTags('fencing')
@@ -36,9 +37,9 @@ export class FencingController {
   @Allow(
     'admin',
     'Set mode and pause',
-    'Enforcing is refused, naming the nodes without a tested power device, unless `except` lists them.',
+    'Enforcing is refused, naming the nodes without a tested power device, unless `except` lists them. Where the tests of some have not ended, the refusal says how many are `untested`, and at which `revision` the settings were: asked again with that in `If-Match`, it does not undo what somebody has ordered since.',
   )
-  put(@Body() body: FencingRequest, @Who() who: By) {
-    return this.rpc.write('inventory.fencing.put', { ...who, ...body });
+  put(@Body() body: FencingRequest, @Headers('if-match') match: string | undefined, @Who() who: By) {
+    return this.rpc.write('inventory.fencing.put', { ...who, ...body, ...ifMatch(match) });
   }
 }

@@ -12,8 +12,9 @@ describe('mode enforce, asked for while a power device is slow', () => {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
 
-  const put = (mode: 'observe' | 'enforce') =>
-    served.fleet.bus.call('inventory.fencing.put', { by: 'eve', mode }, { timeoutMs: GATEWAY_MS });
+  const put = (mode: 'observe' | 'enforce', o: { revision?: number } = {}) =>
+    served.fleet.bus.call('inventory.fencing.put', { by: 'eve', mode, ...o }, { timeoutMs: GATEWAY_MS });
+  const revision = async (): Promise<number> => (await served.fleet.bus.call('inventory.settings.get', {})).revision;
   const mode = async (): Promise<string> => (await served.fleet.bus.call('inventory.settings.get', {})).fencing.mode;
 
   beforeAll(async () => {
@@ -38,7 +39,14 @@ describe('mode enforce, asked for while a power device is slow', () => {
     await expect(put('enforce')).rejects.toMatchObject({
       code: 'FENCING_REFUSED',
       message: expect.stringContaining('n-2'),
-      facts: { nodes: [], untested: 1 },
+      facts: { nodes: [], untested: 1, revision: await revision() },
+    });
+    // Between two requests, too.
+    const before = await revision();
+    await put('observe');
+    await expect(put('enforce', { revision: before })).rejects.toMatchObject({
+      code: 'REVISION_CONFLICT',
+      facts: { revision: await revision() },
     });
     // Who orders observe meanwhile has the last word, although that changes nothing.
     const again = put('enforce');
@@ -49,7 +57,7 @@ describe('mode enforce, asked for while a power device is slow', () => {
       message: expect.stringContaining('changed meanwhile'),
     });
     expect(await mode()).toBe('observe');
-    expect(await put('enforce')).toMatchObject({ mode: 'enforce' });
+    expect(await put('enforce', { revision: await revision() })).toMatchObject({ mode: 'enforce' });
     expect(await mode()).toBe('enforce');
   });
 });

@@ -16,6 +16,7 @@ import { LAST_DATE_MS } from '#contracts/rpc/requests.js';
 import { isFencedByVerdict, unfenceable } from '#domain/node/to-be-fenced.js';
 import { isMember } from '#domain/node/membership.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { refuseOtherRevision } from '../store/settings-revision.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
@@ -52,19 +53,22 @@ export class FencingSettingsService {
 
   /**
    * @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced, or with how many are
-   *   still `untested`, or that the settings were changed while the devices were tested: nothing is set then. Where it is
-   *   set, and an incident could not be stopped: the code of that
+   *   still `untested`, or that the settings were changed while the devices were tested; REVISION_CONFLICT: nothing is set
+   *   then. Where it is set, and an incident could not be stopped: the code of that
    */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
     const { bucket } = this.store.settings;
     let testedAt: number | undefined;
     if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce') {
-      testedAt = (await bucket.get(SETTINGS_KEY))?.revision ?? 0;
-      await this.refuseUntested(new Set(q.except ?? []));
+      const now = await bucket.get(SETTINGS_KEY);
+      refuseOtherRevision(now, q.revision);
+      testedAt = now?.revision ?? 0;
+      await this.refuseUntested(new Set(q.except ?? []), testedAt);
     }
     let changed: string[] = [];
     const set = await bucket.mutate(SETTINGS_KEY, (current) => {
+      refuseOtherRevision(current, q.revision);
       // The tests take seconds: whoever has ordered observe, or a pause, since then has the last word.
       if (testedAt !== undefined && (current?.revision ?? 0) !== testedAt) throw overtaken();
       const was = completeSettings(current?.value ?? defaultSettings(this.store.cluster));
@@ -111,7 +115,7 @@ export class FencingSettingsService {
   }
 
   /** Every node that would be fenced must have power devices, and each must answer now. */
-  private async refuseUntested(except: ReadonlySet<string>): Promise<void> {
+  private async refuseUntested(except: ReadonlySet<string>, revision: number): Promise<void> {
     const nodes = this.store.nodes.view
       .entries()
       .filter(({ value: n }) => isFencedByVerdict(n) && !except.has(n.name))
@@ -124,7 +128,7 @@ export class FencingSettingsService {
         `These nodes have no power device that passes its test: ${names.map((n) => `${n} (${failed[n]})`).join(', ')}. Repair them, or name them in "except".`,
         { nodes: names },
       );
-    if (!inTime || untested.length > 0) throw stillTesting(untested);
+    if (!inTime || untested.length > 0) throw stillTesting(untested, revision);
   }
 
   private async selfTest(name: string): Promise<TestOutcome> {
@@ -177,14 +181,15 @@ const overtaken = (): MusterError =>
     { nodes: [] },
   );
 
-function stillTesting(untested: readonly string[]): MusterError {
+/** @param revision of the settings: with it the next request does not undo what is ordered until then */
+function stillTesting(untested: readonly string[], revision: number): MusterError {
   const named = [...untested].sort().slice(0, NAMED);
   const more = untested.length > NAMED ? ` and ${untested.length - NAMED} more` : '';
   const which = untested.length > 0 ? `of ${named.join(', ')}${more} ` : '';
   return new MusterError(
     'FENCING_REFUSED',
     `The tests of power devices ${which}have not ended in ${TESTS.withinMs / 1000} s, and nothing is set. They go on: ask again, which waits for those that are left.`,
-    { nodes: [], untested: untested.length },
+    { nodes: [], untested: untested.length, revision },
   );
 }
 

@@ -14,6 +14,7 @@ import {
   type WithRevision,
 } from '#contracts';
 import { ServiceContext } from '#service';
+import { refuseOtherRevision } from '../store/settings-revision.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ansibleFromClusterm, clustermConfig, inClustermWords } from './clusterm-config.js';
 
@@ -123,12 +124,7 @@ export class SettingsService {
     let changed: string[] = [];
     const done = await this.store.settings.bucket.mutate(SETTINGS_KEY, (entry) => {
       if (!entry) throw noSettings();
-      if (expected !== undefined && entry.revision !== expected)
-        throw new MusterError(
-          'REVISION_CONFLICT',
-          `the settings are at revision ${entry.revision}, not ${expected}: read them anew, and look whether the change still fits`,
-          { revision: entry.revision },
-        );
+      refuseOtherRevision(entry, expected);
       const before = this.clear(entry.value);
       const next = checkSettings(to(before), { before, nodes: this.nodes() });
       changed = changedPaths(before, next);

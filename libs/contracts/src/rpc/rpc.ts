@@ -450,8 +450,8 @@ export interface RpcMap {
   'inventory.status': [Record<string, never>, StatusView];
   /** By whoever holds the lease `conductor`, of one node or of all. NOT_LEADER where nobody does, CONDUCTOR_SLOW in time. */
   'inventory.plan': [{ node?: string }, PlanView];
-  /** `warnings`: what will keep nodes from being fenced all the same. */
-  'inventory.fencing.put': [By & FencingRequest, FencingSettings & { warnings?: string[] }];
+  /** `revision`: of the settings that the order rests on. `warnings`: what will keep nodes from being fenced all the same. */
+  'inventory.fencing.put': [By & FencingRequest & { revision?: number }, FencingSettings & { warnings?: string[] }];
   'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];
   /** Merge patch over the whole set, validated as one. */
   'inventory.settings.patch': [

@@ -1028,6 +1028,20 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/power/switch-step-order.spec.ts'],
   },
   {
+    name: 'enforce follows an observe that came between two of its requests',
+    file: 'apps/inventory/src/store/settings-revision.ts',
+    symbol: 'refuseOtherRevision',
+    operation: { replace: 'expected === undefined || revision === expected', with: 'true' },
+    specs: ['apps/inventory/src/incidents/enforce-in-time.spec.ts'],
+  },
+  {
+    name: 'muster asks for enforce again whatever was ordered since',
+    file: 'apps/cli/src/commands/fencing.ts',
+    symbol: 'whenTested',
+    operation: { drop: "if (typeof revision === 'number') match = { 'if-match': `\"${revision}\"` };" },
+    specs: ['apps/cli/src/commands/fencing.spec.ts'],
+  },
+  {
     name: 'a forced release hangs over a living node, with its gates open',
     file: 'apps/inventory/src/plan/incidents/incident-step.ts',
     symbol: 'mayLapse',

@@ -43,7 +43,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 69,
   detect: 176,
-  fence: 197,
+  fence: 199,
   keys: 95,
   lease: 44,
   recover: 176,
