@@ -456,12 +456,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.unsettled(() => undefined).length === 0;
   }
 
-  /** By the plan something that is stopped begins now: in its record that stands a moment longer. */
-  isActedOn(items: readonly PlanItem[]): boolean {
+  /**
+   * The plan is ahead of a record or an alarm: by it something that is stopped begins now, or it waits for what is too
+   * young to be told of.
+   */
+  isAhead(items: readonly PlanItem[]): boolean {
     let found = false;
     this.unsettled((o) => {
       const isNext = items.some((i) => i.name === o.subject && i.does === 'acts');
-      found ||= isNext && isNamed(o, items, this.planWorld) === false;
+      found ||= (isNext || o.name.startsWith('alarm ')) && isNamed(o, items, this.planWorld) === false;
     });
     return found;
   }

@@ -5,6 +5,7 @@ import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 export class HeldAlarms {
   private readonly seen = new Map<string, WantedAlarm>();
   private readonly certain = new Map<string, WantedAlarm>();
+  private readonly failed = new Map<string, WantedAlarm>();
   private readonly young = new Set<string>();
 
   /** It follows from what others tell: while they may not have spoken yet, it is no news. */
@@ -17,6 +18,11 @@ export class HeldAlarms {
     this.certain.set(workload, alarm);
   }
 
+  /** What was tried has failed. What stands in the way now says more. */
+  setFailed(workload: string, alarm: WantedAlarm): void {
+    this.failed.set(workload, alarm);
+  }
+
   /** Something hinders it, for too short a time to be told of: an alarm that stands already is not over by that. */
   tooYoung(workload: string): void {
     this.young.add(workload);
@@ -24,7 +30,7 @@ export class HeldAlarms {
 
   /** @param settled all who live have been heard, or had time enough */
   wanted(settled: boolean): WantedAlarm[] {
-    return [...(settled ? new Map([...this.seen, ...this.certain]) : this.certain).values()];
+    return [...new Map([...this.failed, ...(settled ? this.seen : []), ...this.certain]).values()];
   }
 
   /** May this one be cleared, as nobody wants it any more? */

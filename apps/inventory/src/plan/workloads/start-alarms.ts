@@ -33,12 +33,12 @@ export function startAlarms(
     eachRecord(steps.made, aboutStep, (step) => tell(step, wanted)),
     eachRecord(awaited, aboutIt, (w) => {
       const text = failedStart(w);
-      if (text !== undefined) wanted.setCertain(w.name, held(w, text));
+      if (text !== undefined) wanted.setFailed(w.name, held(w, text));
       return [];
     }),
     eachRecord(unstopped, aboutIt, (w) => {
       const text = failedStop(w);
-      if (text !== undefined) wanted.setCertain(w.name, { ...held(w, text), severity: 'warning' });
+      if (text !== undefined) wanted.setFailed(w.name, { ...held(w, text), severity: 'warning' });
       return [];
     }),
   ].flatMap((t) => t.failed);
