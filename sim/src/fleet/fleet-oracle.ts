@@ -485,6 +485,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   override judgeEnd(): void {
     const names = ({ name }: Obstacle): void => this.probe(`at the end: ${name}`);
+    for (const a of this.records.alarms.values())
+      if (a.cleared === undefined) this.probe(`alarm at the end: ${a.code}`);
     for (const [rule, what] of this.unsettled(names)) this.violate(rule, what);
   }
 
