@@ -456,17 +456,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.unsettled(() => undefined).length === 0;
   }
 
-  /**
-   * The plan is ahead of a record or an alarm: by it something that is stopped begins now, or it waits for what is too
-   * young to be told of.
-   */
-  isAhead(items: readonly PlanItem[]): boolean {
-    let found = false;
-    this.unsettled((o) => {
-      const isNext = items.some((i) => i.name === o.subject && i.does === 'acts');
-      found ||= (isNext || o.name.startsWith('alarm ')) && isNamed(o, items, this.planWorld) === false;
-    });
-    return found;
+  /** Not for a moment where the plan is ahead of a record or an alarm: what begins, was ordered just now, or is too young to be told. */
+  isAllNamed(items: readonly PlanItem[]): boolean {
+    let all = true;
+    this.unsettled((o) => (all &&= isNamed(o, items, this.planWorld) !== false));
+    return all;
   }
 
   /** What stands against something is in the plan, by its true reason. */

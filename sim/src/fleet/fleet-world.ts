@@ -207,7 +207,7 @@ export class FleetWorld implements PlayWorld {
       await time.until(() => oracle.isSettled, endsMs - time.nowMs);
       const items = await time.settle(this.plan());
       const ends = time.nowMs >= endsMs;
-      if (ends || (oracle.isSettled && !oracle.isAhead(items))) return items;
+      if (ends || (oracle.isSettled && oracle.isAllNamed(items))) return items;
       if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, endsMs - time.nowMs));
     }
   }
