@@ -247,6 +247,8 @@ export class PlayedHost {
 
   private comeUp(): void {
     this.boot++;
+    // Of an order that reached it just as it went off.
+    this.locks.clear();
     const { boot } = this;
     this.turn('booting');
     this.later(3_000 + this.p.dice.roll() * 9_000, () => {
