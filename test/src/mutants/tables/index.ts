@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 199,
   keys: 95,
   lease: 44,
-  recover: 176,
+  recover: 177,
   return: 127,
   secrets: 49,
   services: 20,

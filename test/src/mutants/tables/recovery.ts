@@ -70,6 +70,13 @@ export const recovery: readonly Mutant[] = [
     specs,
   },
   {
+    name: 'the word of a person that one report contradicts is in doubt for ever',
+    file: `${PLAN}/recovery.ts`,
+    symbol: 'isCertain',
+    operation: { operand: "(i.proof?.kind === 'manual' && forMs >= DOUBT_MS)" },
+    specs,
+  },
+  {
     name: 'a proof that was given anew is as old as the one before',
     file: 'apps/inventory/src/plan/power/contradicted.ts',
     symbol: 'provenCondition',

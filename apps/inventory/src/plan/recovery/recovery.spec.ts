@@ -303,6 +303,20 @@ describe('a node that speaks in the boot that its proof has ended', () => {
     expect([places(), store.logged, alarms()]).toEqual(ended);
   });
 
+  it('once, and then no more, is fenced anew where a person called it off; the word of a device stands', async () => {
+    for (const kind of ['manual', 'read-back'] as const) {
+      const recovering = fenced({ phase: 'recovering', proof: { ...proof, kind } });
+      const { look, incident, node } = world({ incident: recovering, isProven: true });
+      await look(0);
+      await look(2_000, 'n-1');
+      await look(6_999);
+      expect(incident().phase).toBe('recovering');
+      await look(7_000);
+      expect(incident().phase).toBe(kind === 'manual' ? 'failed' : 'recovering');
+      expect(node().powerIdentity?.['bmc']?.result).not.toBe('mismatch');
+    }
+  });
+
   it('has its devices blamed before the incident, and again where that could not be written', async () => {
     const recovering = fenced({ phase: 'recovering' });
     const { store, look, incident, node } = world({ incident: recovering, isProven: false });

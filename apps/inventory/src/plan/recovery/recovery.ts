@@ -90,6 +90,9 @@ function proofAlarms(fleet: Fleet, spoken: Decided<IncidentRecord>): Intent[] {
   ];
 }
 
+/** A person's word that one report contradicts is in doubt for so long, ms: five reports have not come by then. */
+const DOUBT_MS = 5_000;
+
 const aboutIt = ({ node }: IncidentRecord): About => ({ node });
 
 /** How far each is, by the ages of who recovers them. */
@@ -112,9 +115,15 @@ const afterOff = perFleet(({ incidents }: Fleet): Decided<IncidentRecord> =>
 
 const contradictedCondition = ({ id }: IncidentRecord): RecoveryCondition => `contradicted/${id}`;
 
-/** It has gone on speaking: what came since the first look that contradicted it was not on its way all the while. */
-const isCertain = (i: IncidentRecord, { heard }: Fleet, ages: Ages<RecoveryCondition>): boolean =>
-  (heard(i.node)?.ago ?? Infinity) < ages.of(contradictedCondition(i));
+/**
+ * It has gone on speaking: what came since the first look that contradicted it was not on its way all the while. Where it
+ * has not, a device's word stands, and its node is powered on; a person's would be in doubt for ever.
+ */
+function isCertain(i: IncidentRecord, { heard }: Fleet, ages: Ages<RecoveryCondition>): boolean {
+  const forMs = ages.of(contradictedCondition(i));
+  const hasGoneOn = (heard(i.node)?.ago ?? Infinity) < forMs;
+  return hasGoneOn || (i.proof?.kind === 'manual' && forMs >= DOUBT_MS);
+}
 
 function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): Intent[] {
   const provenFor = ages.of(provenCondition(i));
