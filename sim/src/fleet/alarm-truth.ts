@@ -37,7 +37,8 @@ const never: Truth = () => false;
 /** What it tells of is counted over a time, or in a record alone: the world knows no better. */
 const notJudged: Truth = () => true;
 
-const isSilent: Truth = (node, w) => !w.speaks(node);
+/** Where there is no quorum nobody is judged, and what was said last of a node that has come back stands. */
+const isSilent: Truth = (node, w) => !w.speaks(node) || w.lacksQuorum();
 const isIn = (node: string, w: AlarmWorld, ...phases: IncidentRecord['phase'][]): boolean =>
   phases.some((phase) => w.incident(node)?.phase === phase);
 const isHeldAt = (gate: string, w: AlarmWorld): boolean =>
@@ -54,7 +55,6 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'life-sign-weak': notJudged,
   'partial-reachability': isSilent,
   'network-down': never,
-  // The last verdict stays while nobody is judged, and so does what it says.
   'node-degraded': (_node, w) => w.lacksQuorum(),
   blind: (_s, w) => w.lacksQuorum(),
   'detector-silent': never,
