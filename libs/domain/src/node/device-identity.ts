@@ -60,23 +60,14 @@ export const usableFacts = (seen: DeviceFacts): DeviceFacts =>
 const ownValues = (own: HardwareFacts | undefined, kind: Kind): string[] =>
   own === undefined ? [] : comparables[kind].ofMachine(own).flatMap((value) => value ?? []);
 
-/** The machine says of itself what a device could say of it. */
-export const tellsItsDevices = (own: HardwareFacts | undefined): boolean =>
-  Kinds.some((kind) => ownValues(own, kind).length > 0);
-
-/** Why it is not the machine's by what both say, where nothing of it fits. Undefined: nothing speaks against it. */
-export function deniedBy(own: HardwareFacts, said: DeviceFacts): string | undefined {
-  const seen = usableFacts(said);
-  const notItsBmc = otherGuid(own, seen);
-  if (notItsBmc !== undefined) return notItsBmc;
-  return Kinds.some((kind) => isEqual(own, kind, seen)) ? undefined : otherWord(own, seen);
-}
-
 const isEqual = (own: HardwareFacts | undefined, kind: Kind, seen: DeviceFacts): boolean =>
   ownValues(own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
 
-/** A BMC has one GUID: with another nothing else is asked. */
-function otherGuid(own: HardwareFacts | undefined, { guid }: DeviceFacts): string | undefined {
+/**
+ * Why it is not the machine's BMC, whatever else it says: a BMC has one GUID. Undefined: nothing speaks against it by that.
+ * A UUID of the system or a serial number alone denies nothing: on many boards the BMC has others.
+ */
+export function otherGuid(own: HardwareFacts | undefined, { guid }: DeviceFacts): string | undefined {
   const bmcGuid = guidOf(own?.bmcGuid);
   if (bmcGuid === undefined || guid === undefined || sameGuid(bmcGuid, guid)) return undefined;
   return `the machine's own BMC has GUID ${bmcGuid}, this one has ${guid}`;

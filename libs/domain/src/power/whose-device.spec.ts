@@ -74,7 +74,8 @@ describe('whose a power device is', () => {
       expect(standsFor(owner([], n), 0)).toBe(false);
       const of = owner([read(5), read(10, { guid: g(2) }), read(20)], n);
       expect(of).toMatchObject({ is: 'other', why: expect.stringContaining(g(2)) });
-      expect(owner([read(10, { boardSerial: 'B2' })], n)).toMatchObject({ is: 'other' });
+      // By a serial number alone nobody is denied, nor by the UUID of its system.
+      expect(owner([read(10, { boardSerial: 'B2' })], n)).toEqual({ is: 'unproven' });
       expect(standsFor(of, 20)).toBe(false);
       for (const seen of [{ guid: g(1) }, { guid: '0'.repeat(32) }, { boardSerial: 'b1' }, {}])
         expect(owner([read(10, seen)], n)).toEqual({ is: 'unproven' });
@@ -84,15 +85,16 @@ describe('whose a power device is', () => {
       const refused = owner([read(100)], machine);
       expect(refused).toMatchObject({ is: 'unasked', last: { startedMs: 100 } });
       expect([99, 15_100, 15_101].map((at) => standsFor(refused, at))).toEqual([true, true, false]);
-      const unasked = owner([read(100, undefined, { code: 'DRIVER_UNAVAILABLE' })], machine);
-      expect(standsFor(unasked, 100)).toBe(false);
+      for (const code of ['DRIVER_UNAVAILABLE', 'DEADLINE_PASSED', 'BUS_UNAVAILABLE', 'CONFIG_INVALID', 'NODE_BUSY'])
+        expect(standsFor(owner([read(100, undefined, { code })], machine), 100)).toBe(false);
     });
 
     it('is not asked where an administrator answers for it, or the machine tells nothing', () => {
       const acknowledged = { by: 'ann', why: 'spare', at: 1 };
       const answered = { ...machine, ...found({ result: 'mismatch', seen: { guid: g(2) }, acknowledged }) };
       expect(owner([read(10, { guid: g(2) })], answered)).toEqual({ is: 'unproven' });
-      expect(owner([], { hardware: { at: 1, bmcGuid: '0'.repeat(32) } })).toEqual({ is: 'unproven' });
+      for (const tells of [{ bmcGuid: '0'.repeat(32) }, { systemUuid: g(1), boardSerial: 'B1' }])
+        expect(owner([read(10, { guid: g(2) })], { hardware: { at: 1, ...tells } })).toEqual({ is: 'unproven' });
     });
   });
 

@@ -3,10 +3,12 @@ import {
   knownIdentity,
   provenIdentity,
   type DeviceFacts,
+  type HardwareFacts,
   type NodeRecord,
   type PowerDevice,
 } from '#contracts';
-import { deniedBy, isSameDevice, tellsItsDevices, usableFacts } from '../node/device-identity.js';
+import { isSameDevice, otherGuid, usableFacts } from '../node/device-identity.js';
+import { guidOf } from '../node/guid.js';
 
 /** Who a device said it is, or why it did not; times on this process's own monotonic clock, ms. */
 export interface IdentityRead {
@@ -33,7 +35,7 @@ export const IDENTITY_FRESH_MS = 15_000;
 export type DeviceOwner =
   /** Nothing that it says was ever proven to be the node's own, and it was asked, or there is nothing to compare with. */
   | { is: 'unproven' }
-  /** The same of one whose machine says who it is, and that has not said it itself. `last`: how it was asked last. */
+  /** The same of one whose machine says which BMC is its own, and that has not said it itself. `last`: how it was asked last. */
   | { is: 'unasked'; last?: IdentityRead }
   /** It said so when it was asked at `readsMs`. `last`: how it was asked last, which may have failed. */
   | { is: 'own'; readsMs: readonly number[]; last: IdentityRead }
@@ -73,11 +75,13 @@ export function deviceOwner(n: Identified, d: PowerDevice, reads: readonly Ident
   return { is: 'own', readsMs: answers.flatMap(({ isOwn, startedMs }) => (isOwn ? [startedMs] : [])), last };
 }
 
+const tellsItsBmc = (own: HardwareFacts | undefined): boolean => guidOf(own?.bmcGuid) !== undefined;
+
 /** A new device, or one that was edited, may be another machine's, and say so: @param asked in their order */
 function ofUnproven({ hardware }: Identified, asked: readonly IdentityRead[]): DeviceOwner {
-  if (hardware === undefined || !tellsItsDevices(hardware)) return { is: 'unproven' };
+  if (!tellsItsBmc(hardware)) return { is: 'unproven' };
   const said = asked.findLast((r) => r.seen !== undefined)?.seen;
-  const why = said && deniedBy(hardware, said);
+  const why = said && otherGuid(hardware, usableFacts(said));
   if (why !== undefined) return { is: 'other', why };
   if (said !== undefined) return { is: 'unproven' };
   const last = asked.at(-1);
@@ -115,7 +119,13 @@ export const identityUnread = ({ id }: PowerDevice, last: Pick<IdentityRead, 'co
   `IDENTITY_UNREAD: ${id} may be another machine's, and does not say who it is (${whyUnread(last)})`;
 
 /** Nobody has asked the device. */
-const notAsked: readonly (string | undefined)[] = ['NODE_BUSY', 'DRIVER_UNAVAILABLE', 'CONFIG_INVALID'];
+const notAsked: readonly (string | undefined)[] = [
+  'NODE_BUSY',
+  'DRIVER_UNAVAILABLE',
+  'CONFIG_INVALID',
+  'DEADLINE_PASSED',
+  'BUS_UNAVAILABLE',
+];
 
 /**
  * Why a device that was proven by what it says of itself could not be used now: it says nothing that can be compared with
@@ -138,7 +148,7 @@ export const isProvenByWords = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLeve
 
 /** What its devices say of themselves can be compared with something, so they are to be asked before anything is switched. */
 export const asksWho = (n: Identified & Pick<NodeRecord, 'powerLevels'>): boolean =>
-  tellsItsDevices(n.hardware) || isProvenByWords(n);
+  tellsItsBmc(n.hardware) || isProvenByWords(n);
 
 /** The GUID alone tells whether it is the device that was proven; otherwise its serial numbers have to be read. */
 export function guidIsEnough(n: Identified, d: PowerDevice): boolean {

@@ -1007,7 +1007,7 @@ export const fence: readonly Mutant[] = [
     name: 'a device that is not proven is not asked who it is before its off',
     file: 'libs/domain/src/power/whose-device.ts',
     symbol: 'ofUnproven',
-    operation: { replace: 'hardware === undefined || !tellsItsDevices(hardware)', with: 'true' },
+    operation: { replace: '!tellsItsBmc(hardware)', with: 'true' },
     specs: ['libs/domain/src/power/whose-device.spec.ts'],
   },
   {
