@@ -456,25 +456,32 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.unsettled(() => undefined).length === 0;
   }
 
-  /** Not for a moment where the plan is ahead of a record or an alarm: what begins, was ordered just now, or is too young to be told. */
+  /**
+   * The plan names all that stands against something. It does not for a moment where it is ahead of a record or an alarm:
+   * what begins, was ordered just now, or is too young to be told.
+   */
   isAllNamed(items: readonly PlanItem[]): boolean {
-    let all = true;
-    this.unsettled((o) => (all &&= isNamed(o, items, this.planWorld) !== false));
-    return all;
+    return this.obstacles().every((o) => isNamed(o, items, this.planWorld) !== false);
   }
 
   /** What stands against something is in the plan, by its true reason. */
   judgePlan(items: readonly PlanItem[]): void {
-    this.unsettled((o) => {
+    for (const o of this.obstacles()) {
       const isSaid = isNamed(o, items, this.planWorld);
-      if (isSaid === undefined) return;
+      if (isSaid === undefined) continue;
       this.probe(`named by the plan: ${o.name}`);
       if (!isSaid)
         this.violate(
           'plan-silent',
           `${o.subject} is stopped by ${o.name}, and the plan says: ${saidOf(o, items) || 'nothing'}`,
         );
-    });
+    }
+  }
+
+  private obstacles(): Obstacle[] {
+    const found: Obstacle[] = [];
+    this.unsettled((o) => found.push(o));
+    return found;
   }
 
   override judgeEnd(): void {

@@ -230,7 +230,6 @@ export class PlayedHost {
   private endAll(how: RunEnd): void {
     for (const workload of [...this.running]) this.end(workload, how);
     this.starting.clear();
-    this.locks.clear();
     this.frozen = [];
     this.look = undefined;
   }
@@ -247,7 +246,7 @@ export class PlayedHost {
 
   private comeUp(): void {
     this.boot++;
-    // Of an order that reached it just as it went off.
+    // Of orders of the boot before, and of one that reached it just as it went off.
     this.locks.clear();
     const { boot } = this;
     this.turn('booting');

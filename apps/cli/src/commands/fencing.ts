@@ -4,6 +4,7 @@ import { pauseEnd, type FencingSettings } from '#contracts/settings/settings.js'
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { moment, parseDuration } from '../output/times.js';
+import { ifMatch } from '../server/if-match.js';
 import { Refusal } from '../server/server.js';
 
 /** Each waits for 8.5 s: three minutes. */
@@ -101,7 +102,7 @@ async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
  * undoes nothing that somebody else has ordered since the first.
  */
 async function whenTested(run: Run, request: object): Promise<FencingSettings> {
-  let match: { 'if-match'?: string } = {};
+  let match: Record<string, string> = {};
   for (let left = MOST_REQUESTS; ; left -= 1)
     try {
       return await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', request, match);
@@ -109,7 +110,7 @@ async function whenTested(run: Run, request: object): Promise<FencingSettings> {
       const { untested, revision } = e instanceof Refusal ? e.facts : {};
       if (typeof untested !== 'number' || left <= 1) throw e;
       // A server of another version does not say it.
-      if (typeof revision === 'number') match = { 'if-match': `"${revision}"` };
+      if (typeof revision === 'number') match = ifMatch(revision);
       run.terminal.note(`muster: the power devices of ${untested} nodes are still being tested`);
     }
 }

@@ -5,6 +5,7 @@ import { UsageFailure } from '../failure/failure.js';
 import { jsonOrText, parseAssignment, toMapping } from '../input/assignments.js';
 import { readMapping } from '../input/document.js';
 import { dotted } from '../output/nested.js';
+import { ifMatch } from '../server/if-match.js';
 
 type Settings = ClusterSettings & { revision: number };
 
@@ -49,7 +50,7 @@ async function set(run: Run, assignments: string[], o: { file?: string }): Promi
       ? toMapping(assignments.map((text) => parseAssignment(text, jsonOrText)))
       : await readMapping(run.io, o.file);
   // A file that `settings get -o yaml` wrote is given back only onto the settings that it was made from.
-  const match = typeof revision === 'number' ? { 'if-match': `"${revision}"` } : undefined;
+  const match = typeof revision === 'number' ? ifMatch(revision) : undefined;
   const settings = await run.server.exchange<Settings>('PATCH', '/v1/settings', patch, match);
   if (await run.print.machine(settings)) return;
   if (run.terminal.interactive) run.terminal.line('the settings are changed');

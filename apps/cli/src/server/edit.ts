@@ -1,3 +1,4 @@
+import { ifMatch } from './if-match.js';
 import { Refusal, type Server } from './server.js';
 
 /**
@@ -12,7 +13,7 @@ export async function edit<T extends { revision: number }>(
 ): Promise<T> {
   const once = async (): Promise<T> => {
     const record = await server.get<T>(path);
-    return server.exchange<T>('PATCH', path, change(record), { 'if-match': `"${record.revision}"` });
+    return server.exchange<T>('PATCH', path, change(record), ifMatch(record.revision));
   };
   try {
     return await once();

@@ -13,6 +13,7 @@ import {
 import { withoutOrder } from '#domain/incident/order.js';
 import { go } from '#domain/incident/steps.js';
 import { isAfterOff } from '#domain/incident/phases.js';
+import { isHeardByRecord } from '#domain/verdict/heard.js';
 
 /**
  * The incident once its proof of off is void, since the node speaks in the boot that was to have ended: it has failed,
@@ -68,10 +69,9 @@ export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord
     });
   if (!wasOff) return next;
   const { confirmedOff: _off, ...rest } = next;
-  const heard = n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED';
   return {
     ...rest,
-    ...(heard && { state: 'Discovered' as const, prevState: n.state }),
+    ...(isHeardByRecord(n) && { state: 'Discovered' as const, prevState: n.state }),
     pendingReturn: n.pendingReturn ?? { reason: 'disappeared', at },
   };
 }

@@ -1,4 +1,5 @@
 import { isOpenIncident, type IncidentRecord, type VerdictKind } from '#contracts';
+import { isHeardVerdict } from '../verdict/heard.js';
 import { isAfterOff, wasCommanded } from './phases.js';
 
 /** What a verdict as of now means for an open incident. */
@@ -19,7 +20,7 @@ export interface VerdictNow {
 
 /** Undefined: no person has said that it is wanted. */
 const wasHeardWhenWanted = ({ wantedAt }: Pick<IncidentRecord, 'wantedAt'>): boolean =>
-  wantedAt === undefined || wantedAt === 'UP' || wantedAt === 'DEGRADED';
+  wantedAt === undefined || isHeardVerdict(wantedAt);
 
 /** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
 const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
@@ -37,7 +38,7 @@ export const isWantedAlive = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wa
 export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   if (!isOpenIncident(i) || isAfterOff(i)) return { kind: 'irrelevant' };
   if (wasCommanded(i)) {
-    if (v.verdict !== 'UP' && v.verdict !== 'DEGRADED') return { kind: 'stands' };
+    if (!isHeardVerdict(v.verdict)) return { kind: 'stands' };
     const boot = v.bootId === undefined || v.bootId === i.bootId ? 'the same boot' : `another boot (${v.bootId})`;
     return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
   }

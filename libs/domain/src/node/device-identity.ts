@@ -60,9 +60,6 @@ export const usableFacts = (seen: DeviceFacts): DeviceFacts =>
 const ownValues = (own: HardwareFacts | undefined, kind: Kind): string[] =>
   own === undefined ? [] : comparables[kind].ofMachine(own).flatMap((value) => value ?? []);
 
-const isEqual = (own: HardwareFacts | undefined, kind: Kind, seen: DeviceFacts): boolean =>
-  ownValues(own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
-
 /**
  * Why it is not the machine's BMC, whatever else it says: a BMC has one GUID. Undefined: nothing speaks against it by that.
  * A UUID of the system or a serial number alone denies nothing: on many boards the BMC has others.
@@ -71,15 +68,6 @@ export function otherGuid(own: HardwareFacts | undefined, { guid }: DeviceFacts)
   const bmcGuid = guidOf(own?.bmcGuid);
   if (bmcGuid === undefined || guid === undefined || sameGuid(bmcGuid, guid)) return undefined;
   return `the machine's own BMC has GUID ${bmcGuid}, this one has ${guid}`;
-}
-
-function otherWord(own: HardwareFacts | undefined, seen: DeviceFacts): string | undefined {
-  const differs = Kinds.find(
-    (kind) => seen[kind] !== undefined && ownValues(own, kind).length > 0 && !isEqual(own, kind, seen),
-  );
-  return differs === undefined
-    ? undefined
-    : `its ${comparables[differs].words} is ${seen[differs]}, the machine's is ${ownValues(own, differs)[0]}`;
 }
 
 export function identityIndex(nodes: Iterable<{ name: string; hardware?: HardwareFacts }>): IdentityIndex {
@@ -129,7 +117,8 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   const notItsBmc = otherGuid(c.own, seen);
   if (notItsBmc !== undefined) return mismatch(`${notItsBmc}${ofWhom(c, seen, told)}`);
 
-  const isOwn = (kind: Kind): boolean => isEqual(c.own, kind, seen);
+  const isOwn = (kind: Kind): boolean =>
+    ownValues(c.own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
   const equal = told.filter(isOwn);
   // Who claims the same later takes nothing from it: two machines can be made to say one thing, a proof cannot be undone.
   if (c.known?.result === 'proven' && !changed && (c.known.by === 'drill' || equal.length > 0)) return c.known;
@@ -142,8 +131,11 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   const unique = equal.find((kind) => holders(kind).length === 0);
   if (unique !== undefined) return result({ result: 'proven', by: comparables[unique].proves });
 
-  const differs = otherWord(c.own, seen);
-  if (differs !== undefined) return mismatch(differs);
+  const differs = told.find((kind) => !isOwn(kind) && ownValues(c.own, kind).length > 0);
+  if (differs !== undefined)
+    return mismatch(
+      `its ${comparables[differs].words} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`,
+    );
   if (changed && c.known?.result === 'proven')
     return mismatch('another device answers in the place of the one that was proven');
   // Found by what it did, not by what it says: words that prove nothing do not take it back.

@@ -11,7 +11,14 @@ import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
 import type { FenceWish } from './power-wish.js';
-import { deviceOwner, identityUnread, standsFor, wasAsked, type DeviceOwner } from './whose-device.js';
+import {
+  deviceOwner,
+  identityUnread,
+  standsFor,
+  wasAsked,
+  type DeviceOwner,
+  type IdentityRead,
+} from './whose-device.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
 export interface FenceMemory extends PowerMemory {
@@ -153,8 +160,6 @@ function askingMs(levels: readonly (readonly PowerDevice[])[], m: FenceMemory): 
   return Math.min(MOST_ASKING_MS, ASKING_SHARE * all);
 }
 
-const UNTIL_IT_DOES = 'until it does, it gets no off and its readings do not count.';
-
 const edited = { detail: 'Its power devices were edited.', retryInMs: 0 };
 
 const sealedOptions = ({ id }: PowerDevice, wish: FenceWish): { detail: string; retryInMs: number } => ({
@@ -188,8 +193,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead |
   if (tried === undefined || hasAged(owner)) return { do: 'command', device, verb: 'identify' };
   // For those who are told why it was not switched off.
   if (last === undefined) return { do: 'command', device, verb: 'status' };
-  if (isFinal(tried.code) && isFinal(last.code))
-    return { do: 'hopeless', detail: `${identityUnread(device, tried)}; ${UNTIL_IT_DOES}` };
+  if (isFinal(tried.code) && isFinal(last.code)) return { do: 'hopeless', detail: unreadText(device, tried) };
   const notBefore = tried.endedMs + IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
 }
@@ -293,10 +297,12 @@ function summary(
   });
   const unread = devices.flatMap((d) => {
     const owner = deviceOwner(m.identified, d, m.identities);
-    const last = 'last' in owner ? owner.last : undefined;
-    return standsFor(owner, now) ? [] : [`${identityUnread(d, last)}; ${UNTIL_IT_DOES}`];
+    return standsFor(owner, now) ? [] : [unreadText(d, 'last' in owner ? owner.last : undefined)];
   });
   return [...unread, `${parts.join('; ')}.`].join(' ');
 }
+
+const unreadText = (device: PowerDevice, tried: IdentityRead | undefined): string =>
+  `${identityUnread(device, tried)}; until it does, it gets no off and its readings do not count.`;
 
 const backoff = ({ attempt }: FenceWish): number => Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(attempt, 10));

@@ -11,7 +11,7 @@ import { latestOff } from './levels.js';
 import type { PowerMemory } from './power-read.js';
 import { lastOff } from './quarantine.js';
 import { powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
-import { deviceOwner, standsFor, identityUnread, type DeviceOwner } from './whose-device.js';
+import { deviceOwner, identityUnread, standsFor, type DeviceOwner } from './whose-device.js';
 
 /** What the leader has seen itself since it took up the order. */
 export interface SwitchMemory extends PowerMemory {

@@ -108,7 +108,7 @@ export const wasAsked = (read: IdentityRead | undefined): read is IdentityRead =
   read !== undefined && !notAsked.includes(read.code);
 
 /** Why it is not known who a device is. @param last how it was asked last */
-export function whyUnread(last: Pick<IdentityRead, 'code' | 'detail'> | undefined): string {
+function whyUnread(last: Pick<IdentityRead, 'code' | 'detail'> | undefined): string {
   if (last === undefined) return 'it was not asked in time';
   if (last.code === undefined) return 'it says nothing that can be compared';
   return `${last.code}: ${last.detail ?? 'no detail'}`;

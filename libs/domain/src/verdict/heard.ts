@@ -1,4 +1,4 @@
-import { MANAGEMENT, type NodeRecord } from '#contracts';
+import { MANAGEMENT, type NodeRecord, type VerdictKind } from '#contracts';
 import { shouldReport } from '../node/membership.js';
 
 /*
@@ -34,5 +34,7 @@ export function isReachable(n: NodeRecord): boolean {
 }
 
 /** Somebody hears it, on one network at least, whatever its state says: a proof of off does not fit to that. */
-export const isHeardByRecord = (n: Pick<NodeRecord, 'verdict'>): boolean =>
-  n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED';
+export const isHeardByRecord = (n: Pick<NodeRecord, 'verdict'>): boolean => isHeardVerdict(n.verdict?.verdict);
+
+/** By this verdict somebody hears it, on one network at least. */
+export const isHeardVerdict = (verdict: VerdictKind | undefined): boolean => verdict === 'UP' || verdict === 'DEGRADED';

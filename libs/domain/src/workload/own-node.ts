@@ -1,4 +1,5 @@
 import type { NodeRecord } from '#contracts';
+import { isHeardByRecord } from '../verdict/heard.js';
 
 /** How much of the fleet serves. */
 export interface Serving {
@@ -9,10 +10,7 @@ export interface Serving {
 
 /** It is heard, and only its return has still to be checked: nobody has to decide anything. */
 export const isOnItsWay = (n: Pick<NodeRecord, 'pendingReturn' | 'cordon' | 'verdict'>): boolean =>
-  n.pendingReturn !== undefined &&
-  n.pendingReturn.held === undefined &&
-  n.cordon === undefined &&
-  (n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED');
+  n.pendingReturn !== undefined && n.pendingReturn.held === undefined && n.cordon === undefined && isHeardByRecord(n);
 
 /**
  * Less than half of the fleet serves, as after a restart of all of it. What was lost with a reboot waits then for its own

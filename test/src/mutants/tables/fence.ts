@@ -1038,7 +1038,7 @@ export const fence: readonly Mutant[] = [
     name: 'muster asks for enforce again whatever was ordered since',
     file: 'apps/cli/src/commands/fencing.ts',
     symbol: 'whenTested',
-    operation: { drop: "if (typeof revision === 'number') match = { 'if-match': `\"${revision}\"` };" },
+    operation: { drop: "if (typeof revision === 'number') match = ifMatch(revision);" },
     specs: ['apps/cli/src/commands/fencing.spec.ts'],
   },
   {

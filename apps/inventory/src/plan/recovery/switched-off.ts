@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
+import { isHeardByRecord } from '#domain/verdict/heard.js';
 
 /**
  * The node's record once its power is proven off; undefined: it says so already. Between the proof and this write the
@@ -26,7 +27,4 @@ export function switchedOff(
 }
 
 const hasBootedAgain = (n: NodeRecord, i: Pick<IncidentRecord, 'bootId'>): boolean =>
-  (n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED') &&
-  n.bootId !== undefined &&
-  i.bootId !== undefined &&
-  n.bootId !== i.bootId;
+  isHeardByRecord(n) && n.bootId !== undefined && i.bootId !== undefined && n.bootId !== i.bootId;
