@@ -112,7 +112,7 @@ function httpTls(dir: string, { httpCertificate, httpKey }: Record<string, strin
 }
 
 function fileAt(path: string, what: string, o: Partial<Omit<FileFacts, 'path' | 'what' | 'found'>> = {}): FileFacts {
-  const found = look(path);
+  const found = readFacts(path);
   return { path, what, needed: false, ...o, ...(found !== undefined && { found }) };
 }
 
@@ -155,11 +155,11 @@ function textOf(file: string): string | undefined {
 }
 
 function certificateAt(path: string, what: string, remedy: string): CertificateFacts {
-  const found = lookAtCertificate(path);
+  const found = readCertificate(path);
   return { path, what, remedy, ...(found !== undefined && { found }) };
 }
 
-function lookAtCertificate(path: string): CertificateFacts['found'] {
+function readCertificate(path: string): CertificateFacts['found'] {
   let pem: string;
   try {
     pem = readFileSync(path, 'utf8');
@@ -175,7 +175,7 @@ function lookAtCertificate(path: string): CertificateFacts['found'] {
 
 const isGone = (e: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((e as NodeJS.ErrnoException).code ?? '');
 
-function look(path: string): FileFacts['found'] {
+function readFacts(path: string): FileFacts['found'] {
   try {
     const found = statSync(path);
     return { mode: found.mode, uid: found.uid, isFolder: found.isDirectory(), isEmpty: found.size === 0 };

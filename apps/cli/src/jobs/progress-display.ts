@@ -20,20 +20,20 @@ class ChangesOnly implements ProgressDisplay {
   constructor(private readonly terminal: Terminal) {}
 
   show(job: JobRecord): void {
-    this.tell(`job ${job.id}`, jobText(job));
+    this.print(`job ${job.id}`, jobText(job));
     this.nodes(job);
   }
 
   end(job: JobRecord): void {
     this.nodes(job);
-    this.tell(`job ${job.id}`, jobText(job));
+    this.print(`job ${job.id}`, jobText(job));
   }
 
   private nodes(job: JobRecord): void {
-    for (const { node, text, phase } of nodeLines(job)) if (phase !== 'waiting') this.tell(node, text);
+    for (const { node, text, phase } of nodeLines(job)) if (phase !== 'waiting') this.print(node, text);
   }
 
-  private tell(subject: string, text: string): void {
+  private print(subject: string, text: string): void {
     if (this.told.get(subject) === text) return;
     this.told.set(subject, text);
     this.terminal.line(`${subject}: ${text}`);

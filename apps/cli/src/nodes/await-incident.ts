@@ -24,7 +24,7 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
   };
   const incident = await watch(run, watched, (now) => {
     if (now.id !== id) throw new Failure(`${node}: another incident has followed ${id}: muster incident get ${node}`);
-    if (!run.print.forMachines) tellSteps(run, now, told);
+    if (!run.print.forMachines) printSteps(run, now, told);
     return quietPhases.includes(now.phase) || STUCK.includes(now.phase);
   });
   await run.print.machine(incident, [incident.id]);
@@ -36,7 +36,7 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
   if (phase !== 'recovered' && phase !== 'closed') throw new Failure(`${node}: the fencing ended as ${phase}`);
 }
 
-function tellSteps(run: Run, incident: IncidentRecord, told: Set<string>): void {
+function printSteps(run: Run, incident: IncidentRecord, told: Set<string>): void {
   for (const line of story(incident).filter((l) => l.startsWith(`${incident.node}: step: `))) {
     if (!told.has(line)) run.terminal.line(line);
     told.add(line);

@@ -68,7 +68,7 @@ export const wishTexts: Record<WishName, StateText> = {
   nothing: ['The record wants nothing of the power.', 'An incident begins to fence, or an order is due.'],
   'incident-off': [
     'A fencing, by a verdict or by hand: hard `off`, until it is proven.',
-    'The proof, a failure of the attempt, or the survival of the node.',
+    'The proof, a failure of the attempt, or the survival of the node; before the first `off` also a gate that closes, or a cancel.',
   ],
   'system-on': [
     'The power-on after a recovery, by the policy `afterRecovery`.',
@@ -99,7 +99,7 @@ export const stageTexts: Record<WorkloadStage, StateText> = {
   unplaced: ['It shall run, and is assigned to no node.', 'A node with room is found, or it is seen running.'],
   'start-owed': ['It is assigned, and its start is owed.', 'A job gets the start, once nothing stands against it.'],
   starting: [
-    'A job has its start, and the start gate of its node is open.',
+    'A job has its start, and the start gate of its node, where its unit has one, is open.',
     'The job, or the report of the node, tells.',
   ],
   running: ['It is assigned, and nothing is owed.', 'An edit, a move, an end, a reboot, or the death of its node.'],

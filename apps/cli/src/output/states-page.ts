@@ -71,10 +71,18 @@ function incident(): string {
   ].join('\n\n');
 }
 
-/** By hand: what a record wants follows from its fields, in {@link powerWish}. */
+/** Where a fencing can go by the table of phases. */
+const endsOfFencing = (): string => {
+  const changes = phaseChanges.filter(({ from }) => from === 'fencing');
+  const names = (all: typeof changes): string => all.map(({ to }) => to).join(' or ');
+  const after = names(changes.filter(({ uncommanded }) => uncommanded !== true));
+  return `${after}, before the first off ${names(changes.filter(({ uncommanded }) => uncommanded === true))}`;
+};
+
+/** By hand, but for the ends of a fencing: what a record wants follows from its fields, in {@link powerWish}. */
 const wishes: readonly (readonly [WishName, WishName, string])[] = [
   ['nothing', 'incident-off', 'the incident is fencing'],
-  ['incident-off', 'nothing', 'fenced, failed or survived'],
+  ['incident-off', 'nothing', endsOfFencing()],
   ['nothing', 'system-on', 'the incident recovers'],
   ['system-on', 'nothing', 'done or withheld'],
   ['nothing', 'operator-on', 'an order is due'],
