@@ -289,7 +289,7 @@ export class Oracle {
   }
 
   /** At every look of the one that leads. */
-  look(now: number, verdictOf: (node: number) => VerdictKind): void {
+  judge(now: number, verdictOf: (node: number) => VerdictKind): void {
     if (now < this.quietUntil || !this.live) return;
     const withoutQuorum = this.lacksQuorum(now);
     if (withoutQuorum) this.seen.withoutQuorum = true;

@@ -37,7 +37,7 @@ export async function runPlay<H extends Seeded, N extends Named<H>>(
   if (values.replay !== undefined) return replay(player, values);
   const summary = await (values.sweep === undefined ? random(name, player, values) : sweepAll(name, player, values));
   if (values.json === true) say(JSON.stringify(summary));
-  else tell(summary, player.play.rules);
+  else print(summary, player.play.rules);
   const { least } = player.play;
   const rare = values.sweep === undefined && summary.histories >= least.histories ? rarelyMet(summary, least) : [];
   for (const line of rare) process.stderr.write(`${line}\n`);
@@ -68,7 +68,7 @@ function random<H extends Seeded, N extends Named<H>>(
     ...elsewhere({ player: name, seed }, values),
     from: whole(values.from, 0),
     progress: (done, _of, found) => progress(done, found),
-    found: tellAtOnce,
+    found: printViolation,
   });
 }
 
@@ -94,7 +94,7 @@ async function sweepAll<H extends Seeded, N extends Named<H>>(
       progress: (done, of, found) => {
         if (done % 100 === 0) process.stderr.write(`  ${swept}: ${done} of ${of}, ${found} violations\n`);
       },
-      found: tellAtOnce,
+      found: printViolation,
     });
     total.histories += one.histories;
     total.violations.push(...one.violations.map((v) => ({ ...v, what: `${swept}: ${v.what}` })));
@@ -152,9 +152,9 @@ function namedOf<H extends Seeded, N extends Named<H>>(player: Player<H, N>, nam
 
 const line = (v: FoundViolation): string => `history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what}`;
 
-const tellAtOnce = (v: FoundViolation): void => void process.stderr.write(`  ${line(v)}\n`);
+const printViolation = (v: FoundViolation): void => void process.stderr.write(`  ${line(v)}\n`);
 
-function tell(s: PlaySummary, rules: Readonly<Record<string, string>>): void {
+function print(s: PlaySummary, rules: Readonly<Record<string, string>>): void {
   say(`${s.histories} histories of seed ${s.seed}, hash ${s.hash}`);
   for (const [probe, times] of Object.entries(s.probes)) say(`  ${String(times).padStart(6)}  ${probe}`);
   for (const v of s.violations.slice(0, TOLD)) say(`${line(v)} (${rules[v.rule]})`);

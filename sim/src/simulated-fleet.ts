@@ -325,7 +325,7 @@ export class SimulatedFleet {
     this.monitor.tick(until);
     if (!nobodyListens) this.oracle.watch(until);
     // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
-    if (takeovers.length === 0) this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
+    if (takeovers.length === 0) this.oracle.judge(until, (node) => this.verdictOf(this.names[node] as string));
   }
 
   private question(now: number): void {

@@ -28,12 +28,12 @@ export class ToldAlarms {
   run(until: number): this {
     while (this.fleet.now < until) {
       this.fleet.run(Math.min(until, this.fleet.now + BEACON_PERIOD_MS));
-      this.look();
+      this.check();
     }
     return this;
   }
 
-  private look(): void {
+  private check(): void {
     const { fleet } = this;
     const at = fleet.now;
     const nodes = fleet.names.map((name) => this.recordOf(name));

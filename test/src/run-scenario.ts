@@ -152,7 +152,7 @@ async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet, b
   }
 }
 
-function tell(r: Result): void {
+function print(r: Result): void {
   say(`${r.ok ? 'ok  ' : 'FAIL'} ${namesOf(r).join(' ').padEnd(4)} ${r.title}`);
   say(
     `     ${r.seconds.toFixed(1)} s, healed and audited in ${r.healedSeconds.toFixed(1)} s${r.figures.map((f) => `; ${f}`).join('')}`,
@@ -209,7 +209,7 @@ async function runOnFleet(
       started();
       for (const s of wanted) {
         const result = await runUntilCounted(fleet, s, quiet, begun);
-        tell(result);
+        print(result);
         seen.results.push(result);
         seen.note();
       }
@@ -229,7 +229,7 @@ async function runOrFail(wanted: readonly Scenario[], seen: Seen, quiet: Quiet, 
     ({ name, title }, cause) => {
       const failure = `its fleet failed: ${text(cause)}`;
       const result: Result = { name, title, ok: false, seconds: 0, healedSeconds: 0, figures: [], failure, void: [] };
-      tell(result);
+      print(result);
       return result;
     },
   );

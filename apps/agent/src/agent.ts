@@ -139,7 +139,7 @@ export class Agent {
       bootId,
       ask: (subject, text, ms) => this.nats.request(subject, text, ms),
       status: () => this.status(clock.monotonicMs()),
-      lookAtWorkloads: () => this.workloads.look(),
+      lookAtWorkloads: () => this.workloads.poll(),
     });
     this.socket = new StatusSocket(config.socket, (r) => local.answer(r), log);
   }
@@ -153,7 +153,7 @@ export class Agent {
     // The list on disk first: it may name servers that this host's configuration does not know.
     await this.refresher.start();
     this.nats.start();
-    this.workloads.look();
+    this.workloads.poll();
     const { known, p } = this;
     this.lastStep = p.clock.monotonicMs();
     this.plan();
@@ -239,12 +239,12 @@ export class Agent {
 
   private onNats(): void {
     this.reporter.changed();
-    this.prober.lookAtLost('nats', this.p.clock.monotonicMs());
+    this.prober.rejoinLost('nats', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 
   private onPeersChanged(): void {
-    this.prober.lookAtLost('peer-list', this.p.clock.monotonicMs());
+    this.prober.rejoinLost('peer-list', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 

@@ -119,7 +119,7 @@ describe('what an agent prober', () => {
       /** One attempt, and longer than it waits for its welcome. */
       const attempt = (does: 'leaves' | 'fails'): void => {
         leaves = does === 'leaves';
-        sut.lookAtLost('nats', now);
+        sut.rejoinLost('nats', now);
         for (let i = 0; i < 3; i++, now += 1_500) sut.step(now);
       };
 

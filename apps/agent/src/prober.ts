@@ -151,7 +151,7 @@ export class Prober {
     for (const [network, watch] of this.watches) {
       const errors = this.sendErrorsOn(network, now);
       if (errors > 0 !== this.muteOn.has(network)) this.turnMute(network, errors > 0);
-      if (watch.look(now, silenceTimeout(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
+      if (watch.update(now, silenceTimeout(this.p.known.detection), errors)) this.rejoinLost('link-up', now);
     }
     for (const { peer, network } of this.attempts.expire(now))
       if (this.membership.isLost(peer)) this.links.rejoinSent(peer, network);
@@ -160,7 +160,7 @@ export class Prober {
   }
 
   /** Something changed: those that are lost are asked to rejoin now. */
-  lookAtLost(why: RejoinWhy, now: number): void {
+  rejoinLost(why: RejoinWhy, now: number): void {
     this.membership.trigger(now, why);
   }
 
@@ -266,7 +266,7 @@ export class Prober {
       answer(bytes);
     }
     if (heard.kind === 'welcome' && this.identities.answered(peer, heard, heard.nonce, now)) return;
-    if (this.watches.get(network)?.heard(now)) this.lookAtLost('link-up', now);
+    if (this.watches.get(network)?.heard(now)) this.rejoinLost('link-up', now);
     if (heard.kind === 'echo') {
       if (!this.links.echo(peer, network, heard.nonce, now)) this.p.counters.drop('late-or-duplicate');
       return;
@@ -294,7 +294,7 @@ export class Prober {
       bind,
       config.port,
       {
-        onUp: () => this.lookAtLost('link-up', clock.monotonicMs()),
+        onUp: () => this.rejoinLost('link-up', clock.monotonicMs()),
         onDatagram: (bytes, from) => {
           const now = clock.monotonicMs();
           const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);

@@ -33,8 +33,8 @@ export class FencerWorker {
       host: ownHost().name,
       onDisplaced: displaced,
     });
-    this.watch.onChange(() => this.tell());
-    this.tell();
+    this.watch.onChange(() => this.setDrivers());
+    this.setDrivers();
   }
 
   async stop(): Promise<void> {
@@ -45,7 +45,7 @@ export class FencerWorker {
     return JSON.stringify([this.watch.names(), this.watch.failing()]);
   }
 
-  private tell(): void {
+  private setDrivers(): void {
     if (this.offer === this.told) return;
     this.told = this.offer;
     this.worker?.setDrivers(this.watch.names(), this.watch.failing());

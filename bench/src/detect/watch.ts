@@ -13,7 +13,7 @@ export class Watch {
   readonly verdicts: Seen[] = [];
   private readonly last = new Map<string, Seen>();
   private readonly reports = new Map<string, Report>();
-  private readonly lookers = new Set<() => void>();
+  private readonly waiting = new Set<() => void>();
 
   /** @param bus `inventory`: to hear the reports, too */
   constructor(bus: { tools: Bus; inventory?: Bus }) {
@@ -21,12 +21,12 @@ export class Watch {
       const seen: Seen = { ...(JSON.parse(text) as Verdict), seenAt: performance.now() };
       this.verdicts.push(seen);
       this.last.set(seen.node, seen);
-      this.look();
+      this.check();
     });
     bus.inventory?.subscribe(Subjects.report('*'), (text) => {
       const report = JSON.parse(text) as Report;
       this.reports.set(report.node, report);
-      this.look();
+      this.check();
     });
   }
 
@@ -57,19 +57,19 @@ export class Watch {
       };
       const end = (): void => {
         clearTimeout(timer);
-        this.lookers.delete(look);
+        this.waiting.delete(look);
       };
       const timer = setTimeout(() => {
         end();
         const said = this.verdicts.slice(-12).map((v) => `${v.node}: ${v.verdict} (${v.reason})`);
         reject(new MusterError('TIMEOUT', `waited ${limitMs / 1000} s for ${what}; last said: ${said.join(' ')}`));
       }, limitMs);
-      this.lookers.add(look);
+      this.waiting.add(look);
       look();
     });
   }
 
-  private look(): void {
-    for (const look of [...this.lookers]) look();
+  private check(): void {
+    for (const look of [...this.waiting]) look();
   }
 }

@@ -139,7 +139,7 @@ export class SimulatedPeer {
     if (!this.alive || this.list === undefined) return { probes: [] };
     this.longestGap = Math.max(this.longestGap, gap);
     this.links.judge(now);
-    for (const name of this.unsettled) this.look(name, now);
+    for (const name of this.unsettled) this.probe(name, now);
     const probes = this.schedule.due(now, (t) => this.links.link(t.peer, t.network)?.pending === undefined);
     if (now < this.startsAt) return { probes };
     this.timing ??= new ReportTiming(() => this.n.reportPeriod);
@@ -147,7 +147,7 @@ export class SimulatedPeer {
     return { probes, report: this.report(now) };
   }
 
-  private look(name: string, now: number): void {
+  private probe(name: string, now: number): void {
     const sight = this.sights.get(name);
     if (sight === undefined) return;
     const alive = this.fate(name) === 'alive';

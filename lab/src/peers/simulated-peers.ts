@@ -107,7 +107,7 @@ export class SimulatedPeers {
     const now = performance.now();
     const peers = names.map((n) => this.peer(n));
     for (const peer of peers) peer.die();
-    this.tell(names, now);
+    this.notify(names, now);
   }
 
   /** Those of them that are dead run again, with a new boot id. NODE_UNKNOWN */
@@ -116,7 +116,7 @@ export class SimulatedPeers {
     const dead = names.map((n) => this.peer(n)).filter((p) => !p.alive);
     for (const peer of dead) peer.boot(randomUUID(), now);
     const booted = dead.map((p) => p.name);
-    this.tell(booted, now);
+    this.notify(booted, now);
   }
 
   get dead(): string[] {
@@ -141,7 +141,7 @@ export class SimulatedPeers {
     return peer;
   }
 
-  private tell(names: readonly string[], now: number): void {
+  private notify(names: readonly string[], now: number): void {
     for (const peer of this.peers.values()) for (const name of names) peer.notice(name, now);
   }
 

@@ -80,7 +80,7 @@ export class FleetWorld implements PlayWorld {
     this.time = new VirtualTime();
     this.dice = diceOf(history.seed, 'world');
     const { time, dice, chassis, bmcs, hosts } = this;
-    const tell = (line: string): void => this.tell(line);
+    const tell = (line: string): void => this.trace(line);
     this.oracle = new FleetOracle({
       now: () => time.nowMs,
       chassis,
@@ -230,7 +230,7 @@ export class FleetWorld implements PlayWorld {
     const { time, dice, oracle } = this;
     const chassis = new Chassis(node, () => time.nowMs);
     this.chassis.set(node, chassis);
-    const tell = (line: string): void => this.tell(line);
+    const tell = (line: string): void => this.trace(line);
     const host = new PlayedHost({ node, time, dice, chassis, bus: agents, witness: oracle, tell });
     this.hosts.set(node, host);
     oracle.lives(node, true);
@@ -319,7 +319,7 @@ export class FleetWorld implements PlayWorld {
   }
 
   private happen(e: FleetEvent): void {
-    this.tell(JSON.stringify(e));
+    this.trace(JSON.stringify(e));
     const later = (ms: number, label: string, fn: () => void): void =>
       void this.time.schedule(ms * NS_PER_MS, label, fn);
     switch (e.kind) {
@@ -366,7 +366,7 @@ export class FleetWorld implements PlayWorld {
         this.monitor.leave(e.forMs);
         return;
       case 'told-again':
-        this.monitor.tellAgain(e.node);
+        this.monitor.repeatVerdict(e.node);
         return;
       case 'bmc': {
         const bmc = this.bmcs.get(e.node);
@@ -423,7 +423,7 @@ export class FleetWorld implements PlayWorld {
     this.oracle.writeTaken(bucket, key, from);
   }
 
-  private tell(line: string): void {
+  private trace(line: string): void {
     this.time.trace(line);
     this.o.told?.(this.time.nowMs, line);
   }

@@ -14,6 +14,7 @@ import {
 import { Attention } from '../../../apps/detector/src/verdicts/attention.js';
 import { lacksQuorum } from '../../../apps/detector/src/verdicts/quorum.js';
 import { isMember, isOnAgain } from '#domain/node/membership.js';
+import { isHeardVerdict } from '#domain/verdict/heard.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { PlayedHost } from './played-host.js';
 
@@ -125,7 +126,7 @@ export class PlayedMonitor {
   }
 
   /** The last verdict by which a node was dead comes once more, as whatever stores and repeats messages may send it. */
-  tellAgain(node: string): void {
+  repeatVerdict(node: string): void {
     const told = this.toldDead.get(node);
     if (told !== undefined) this.publish(told);
   }
@@ -246,7 +247,7 @@ export class PlayedMonitor {
     };
     const others = this.reporters.filter((n) => n !== name).length;
     const heardAt = this.heardAt.get(name);
-    const isAlive = verdict === 'UP' || verdict === 'DEGRADED';
+    const isAlive = isHeardVerdict(verdict);
     return {
       node: name,
       verdict,

@@ -75,7 +75,7 @@ export class HandsWorld implements PlayWorld {
       points: this.points,
       wallSpreadMs: 2 * HOUR_MS,
       born: (name) => this.oracle.born(name),
-      tell: (line) => this.tell(line),
+      tell: (line) => this.trace(line),
       failed: (name, fault) => {
         if (fault === undefined) this.oracle.probe('a program could not start, or stop');
         else this.oracle.violate('failed', `${name}: ${fault.stack ?? fault.message}`);
@@ -91,7 +91,7 @@ export class HandsWorld implements PlayWorld {
       this.chassis.set(node, chassis);
       this.oracle.lives(node, true);
       const switched = (on: boolean, sentMs: number, by: string): void => {
-        this.tell(`the power of ${node} is ${on ? 'on' : 'off'} (${by})`);
+        this.trace(`the power of ${node} is ${on ? 'on' : 'off'} (${by})`);
         this.oracle.switched(node, on, sentMs, by);
         this.oracle.lives(node, on);
       };
@@ -111,7 +111,7 @@ export class HandsWorld implements PlayWorld {
       playbook: drawnPlaybook(this.time, this.dice),
       // A job's nodes are its own: `job-3-1` is of job-3.
       jobOf: ({ nodes }) => (nodes[0] ?? '').replace(/-\d+$/, ''),
-      tell: (line) => this.tell(line),
+      tell: (line) => this.trace(line),
       // No event of the history: it is the same whether or not somebody reads along.
       logged: told && ((line) => told(this.time.nowMs, line)),
     });
@@ -186,7 +186,7 @@ export class HandsWorld implements PlayWorld {
   }
 
   private happen(e: HandsEvent): void {
-    this.tell(JSON.stringify(e));
+    this.trace(JSON.stringify(e));
     const later = (ms: number, label: string, fn: () => void): void =>
       void this.time.schedule(ms * NS_PER_MS, label, fn);
     switch (e.kind) {
@@ -292,7 +292,7 @@ export class HandsWorld implements PlayWorld {
     });
   }
 
-  private tell(line: string): void {
+  private trace(line: string): void {
     this.time.trace(line);
     this.o.told?.(this.time.nowMs, line);
   }

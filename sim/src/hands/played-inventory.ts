@@ -210,14 +210,14 @@ export class PlayedInventory {
   }
 
   private round(): void {
-    void this.look()
+    void this.check()
       .catch((e: unknown) => {
         if (MusterError.from(e).code === 'INTERNAL') throw e;
       })
       .finally(() => this.p.bus.clock.after(ROUND_MS, () => this.round()));
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     if (this.conductors < 1) return;
     for (const { name } of this.p.nodes) await this.attend(name);
     for (const job of await this.p.bus.bucket<JobRecord>('jobs').list())

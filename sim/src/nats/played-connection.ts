@@ -177,7 +177,7 @@ export class PlayedConnection {
   }
 
   /** One way; dropped without a connection. */
-  tell(what: string, act: () => void): void {
+  send(what: string, act: () => void): void {
     if (this.connection && !this.over) this.toServer(this.connection, what, act);
   }
 
@@ -198,7 +198,7 @@ export class PlayedConnection {
 
   addInterest(interest: Interest): void {
     this.interests.add(interest);
-    this.tell(`sub ${interest.subject}`, () => {
+    this.send(`sub ${interest.subject}`, () => {
       if (this.interests.has(interest)) this.server.addInterest(interest);
     });
   }
@@ -211,7 +211,7 @@ export class PlayedConnection {
       return then?.();
     }
     const id = then && this.addInFlight(then, then);
-    this.tell(`unsub ${interest.subject}`, () => {
+    this.send(`unsub ${interest.subject}`, () => {
       this.server.removeInterest(interest);
       if (id !== undefined) this.inOrder('unsub', () => this.settle(id, { value: undefined }));
     });

@@ -44,7 +44,7 @@ export function pullOne(
     };
     const giveUp = (): void => {
       none();
-      client.tell(`un${what}`, () => {
+      client.send(`un${what}`, () => {
         request.open = false;
       });
     };
@@ -53,7 +53,7 @@ export function pullOne(
     signal?.addEventListener('abort', giveUp, { once: true });
     client.addPull(request);
     if (server.faults.fate(client.name, what) === 'lost') return;
-    client.tell(what, () => {
+    client.send(what, () => {
       const consumer = server.findDurable(stream, durable);
       if (!consumer) {
         if (server.version !== '2.9.10') request.refuse('503 No Responders');
@@ -79,7 +79,7 @@ function pulled(
     const what = `${word} ${consumer.config.durable_name} ${m.seq}`;
     const fate = client.server.faults.fate(client.name, what);
     // Nobody is told whether a word has arrived, and the second of two changes nothing.
-    if (fate !== 'lost' && fate !== 'unanswered') client.tell(what, act);
+    if (fate !== 'lost' && fate !== 'unanswered') client.send(what, act);
   };
   return {
     subject: m.subject,

@@ -178,7 +178,7 @@ export class PlayedSession implements ReadSession {
     this.live = false;
     this.silence?.cancel();
     this.client.forgetSession(this);
-    this.client.tell(`unread ${this.stream}`, () => {
+    this.client.send(`unread ${this.stream}`, () => {
       this.gone = true;
       this.server.removeSession(this.stream, this);
     });

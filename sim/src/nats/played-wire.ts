@@ -30,7 +30,7 @@ export class PlayedWire implements Wire {
   }
 
   publish(subject: string, text: string): void {
-    this.client.tell(subject, () => void this.client.server.publish(subject, text));
+    this.client.send(subject, () => void this.client.server.publish(subject, text));
   }
 
   subscribe(subject: string, o: SubscribeOptions): WireSubscription {
@@ -89,6 +89,6 @@ const message = (client: PlayedConnection, subject: string, text: string, reply:
   text,
   ...(reply !== undefined && { reply }),
   respond: (answer: string): void => {
-    if (reply !== undefined) client.tell(reply, () => void client.server.publish(reply, answer));
+    if (reply !== undefined) client.send(reply, () => void client.server.publish(reply, answer));
   },
 });

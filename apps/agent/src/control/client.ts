@@ -57,7 +57,7 @@ export async function askGate(clock: Clock, workload: string, generation?: numbe
 }
 
 /** A hint; without an agent there is nobody to take it. */
-export async function tellAgent(clock: Clock, request: SocketRequest): Promise<boolean> {
+export async function notifyAgent(clock: Clock, request: SocketRequest): Promise<boolean> {
   return askAgent(clock, request).then(
     () => true,
     () => false,

@@ -84,12 +84,12 @@ export class PeerLifeProbes {
       return look.void ? unheard(found) : found;
     };
     // Where a process cannot be started nothing was looked at; the next question looks anew.
-    look.networks = this.look(q).then(ended, () => ended({}));
+    look.networks = this.probe(q).then(ended, () => ended({}));
     this.lifeProbes.set(q.target, look);
     return look;
   }
 
-  private async look({ target, sshPort, withinMs }: LifeQuestion): Promise<Record<string, NetworkLifeSigns>> {
+  private async probe({ target, sshPort, withinMs }: LifeQuestion): Promise<Record<string, NetworkLifeSigns>> {
     const { clock, datagram, known, probes } = this.p;
     const limit = Math.min(MOST_WAITED, withinMs);
     let late = (): void => undefined;

@@ -7,16 +7,16 @@ describe('an own network', () => {
   it('is up again with the first word after silence, once', () => {
     const watch = new NetworkWatch(0);
     expect(watch.heard(100)).toBe(false);
-    expect(watch.look(3_100, SILENCE, 0)).toBe(false);
+    expect(watch.update(3_100, SILENCE, 0)).toBe(false);
     expect(watch.heard(3_100)).toBe(false);
-    watch.look(6_101, SILENCE, 0);
+    watch.update(6_101, SILENCE, 0);
     expect(watch.heard(9_000)).toBe(true);
     expect(watch.heard(9_001)).toBe(false);
   });
 
   it('is up again when sends succeed after failures, once', () => {
     const watch = new NetworkWatch(0);
-    const looks = [0, 1, 5, 0, 0, 2].map((errors, i) => watch.look(i * 20, SILENCE, errors));
+    const looks = [0, 1, 5, 0, 0, 2].map((errors, i) => watch.update(i * 20, SILENCE, errors));
     expect(looks).toEqual([false, false, false, true, false, false]);
   });
 });

@@ -24,7 +24,7 @@ export class NetworkWatch {
    * @param silence ms without a word after which the network counts as silent
    * @param sendErrors consecutive
    */
-  look(now: number, silence: number, sendErrors: number): boolean {
+  update(now: number, silence: number, sendErrors: number): boolean {
     if (now - this.heardAt > silence) this.dark = true;
     const up = this.failing && sendErrors === 0;
     this.failing = sendErrors > 0;

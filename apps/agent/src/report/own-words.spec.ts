@@ -59,7 +59,7 @@ describe('whatever a tool on the host prints', () => {
       systemClock,
       quiet,
     );
-    watch.look();
+    watch.poll();
     await listed;
     await new Promise((resolve) => setImmediate(resolve));
     watch.stop();

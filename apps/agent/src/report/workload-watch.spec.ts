@@ -14,14 +14,14 @@ describe('which workloads run here', () => {
     const answers: ((w: RunningWorkload[]) => void)[] = [];
     const list = (): Promise<RunningWorkload[]> => new Promise((resolve) => answers.push(resolve));
     const watch = new WorkloadWatch(list, () => undefined, { ...systemClock, monotonicMs: () => now }, quiet);
-    watch.look();
+    watch.poll();
     expect(watch.running).toBeUndefined();
     now = 1_000;
     answers[0]?.([db]);
     await settled();
     expect(watch.running).toEqual([db]);
     // The next look hangs: what the first saw grows old from when that began, not from when it ended.
-    watch.look();
+    watch.poll();
     now = 5_000;
     expect(watch.running).toEqual([db]);
     now = 5_001;

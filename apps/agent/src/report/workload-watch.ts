@@ -32,8 +32,8 @@ export class WorkloadWatch {
       : undefined;
   }
 
-  /** Looks now; wishes during a look become one more look. */
-  look(): void {
+  /** Polls now; wishes during a poll become one more poll. */
+  poll(): void {
     if (this.stopped) return;
     if (this.busy) {
       this.again = true;
@@ -46,10 +46,10 @@ export class WorkloadWatch {
       this.busy = false;
       const again = this.again;
       this.again = false;
-      if (again) this.look();
+      if (again) this.poll();
       else if (!this.stopped) {
         const wait = Math.max(BREATH, begunAt + PERIOD - this.clock.monotonicMs());
-        this.timer = this.clock.after(wait, () => this.look());
+        this.timer = this.clock.after(wait, () => this.poll());
       }
     });
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '#contracts/ports/clock.js';
-import { askGate, tellAgent } from '../control/client.js';
+import { askGate, notifyAgent } from '../control/client.js';
 import { reasonOf } from '../log/agent-log.js';
 import { withLock } from './lock.js';
 import { runningUnits, systemctl, SYSTEMCTL_LIMIT } from './systemctl.js';
@@ -39,7 +39,7 @@ const locked = async <T>(clock: Clock, name: string, fn: () => Promise<T>): Prom
   try {
     return await withLock(join(workloadsDir(), `${name}.lock`), LOCK_WAIT, fn);
   } finally {
-    await tellAgent(clock, { op: 'workloads-changed' });
+    await notifyAgent(clock, { op: 'workloads-changed' });
   }
 };
 

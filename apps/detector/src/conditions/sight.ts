@@ -1,4 +1,5 @@
 import type { LinkClass, LinkObservation, VerdictKind } from '#contracts';
+import { isHeardVerdict } from '#domain/verdict/heard.js';
 
 /** A member, as the conditions look at it. */
 export interface SightedNode {
@@ -22,7 +23,7 @@ export interface Sight {
 }
 
 /** Its links are seen, and it lives: a condition about it means the link, or its agent, and not the node. */
-export const isSeen = (n: Pick<SightedNode, 'verdict'>): boolean => n.verdict === 'UP' || n.verdict === 'DEGRADED';
+export const isSeen = (n: Pick<SightedNode, 'verdict'>): boolean => isHeardVerdict(n.verdict);
 
 /** Nobody knows now: what was found before is not called over. */
 export const isUnseen = (n: Pick<SightedNode, 'verdict'>): boolean =>

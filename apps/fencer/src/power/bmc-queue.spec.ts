@@ -7,13 +7,13 @@ const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1
 describe('the queue of power commands', () => {
   it('has one command in flight per BMC, also where only one of two devices names the default port', async () => {
     const queue = new BmcQueue();
-    const first = await queue.turn(bmcOf(device), Urgency.look);
+    const first = await queue.turn(bmcOf(device), Urgency.read);
     let second = false;
     const waiting = queue.turn(bmcOf({ ...device, id: 'other', port: 623 }), Urgency.off).then((turn) => {
       second = true;
       return turn;
     });
-    await queue.turn(bmcOf({ ...device, address: '192.0.2.2' }), Urgency.look);
+    await queue.turn(bmcOf({ ...device, address: '192.0.2.2' }), Urgency.read);
     expect(second).toBe(false);
     first?.end();
     (await waiting)?.end();

@@ -5,7 +5,7 @@ import { IPMI_PORT } from '../drivers/power-driver.js';
 export const bmcOf = (d: PowerDevice): string => `${d.driver}:${d.address}:${d.port ?? IPMI_PORT}`;
 
 /** In the order in which they go: offs first, what proves them next, everything else waits. */
-export const Urgency = { off: 0, proof: 1, look: 2 } as const;
+export const Urgency = { off: 0, proof: 1, read: 2 } as const;
 export type Urgency = (typeof Urgency)[keyof typeof Urgency];
 
 /** A place at a BMC; give it back when the command has ended. */

@@ -24,14 +24,14 @@ export interface DevicePower {
 }
 
 /**
- * Looks at power outside of fencing: evidence for inventory, self-tests of devices. It changes nothing and gives way:
- * a node that is being fenced is not looked at, and a look under way is ended as soon as its fencing begins, so that
+ * Reads power outside of fencing: evidence for inventory, self-tests of devices. It changes nothing and gives way:
+ * a node that is being fenced is not read, and a read under way is ended as soon as its fencing begins, so that
  * over all processes a BMC has one command in flight.
  */
 @Injectable()
 export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdown {
   private incidents: KvView<IncidentRecord> | undefined;
-  private readonly looks = new Map<string, Set<AbortController>>();
+  private readonly reading = new Map<string, Set<AbortController>>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -42,12 +42,12 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationBootstrap(): Promise<void> {
     this.incidents = await this.context.bus.bucket<IncidentRecord>('incidents').view();
     this.incidents.onChange((node, incident) => {
-      if (incident?.phase === 'fencing') for (const look of this.looks.get(node) ?? []) look.abort();
+      if (incident?.phase === 'fencing') for (const read of this.reading.get(node) ?? []) read.abort();
     });
   }
 
   async onApplicationShutdown(): Promise<void> {
-    for (const looks of this.looks.values()) for (const look of looks) look.abort();
+    for (const reads of this.reading.values()) for (const read of reads) read.abort();
     await this.incidents?.close();
   }
 
@@ -60,7 +60,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
       code: 'NODE_BUSY',
       detail,
     });
-    return this.look(node, devices, stopped, async (device, deadline, signal): Promise<DevicePower> => {
+    return this.readEach(node, devices, stopped, async (device, deadline, signal): Promise<DevicePower> => {
       const o = await this.commander.run(device, 'status', deadline, signal);
       return {
         id: device.id,
@@ -78,15 +78,15 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     type Identified = RpcAnswer<'fencer.power.identify'>['devices'][number];
     const of = (d: PowerDevice): { id: string; basis: string } => ({ id: d.id, basis: identityBasis(d) });
     const stopped = (d: PowerDevice, detail: string): Identified => ({ ...of(d), code: 'NODE_BUSY', detail });
-    return this.look(node, devices, stopped, async (device, deadline, signal): Promise<Identified> => {
+    return this.readEach(node, devices, stopped, async (device, deadline, signal): Promise<Identified> => {
       const o = { deadline, quick: quick && guidIsEnough(record, device), signal };
       const { seen, ...why } = await this.commander.identify(device, o);
       return { ...of(device), ...(seen === undefined ? why : { seen }) };
     });
   }
 
-  /** One look at each device, ended as soon as the node's fencing begins. */
-  private async look<T>(
+  /** One read of each device, ended as soon as the node's fencing begins. */
+  private async readEach<T>(
     node: string,
     devices: readonly PowerDevice[],
     stopped: (d: PowerDevice, detail: string) => T,
@@ -94,16 +94,16 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
   ): Promise<T[]> {
     if (this.incidents?.get(node)?.value.phase === 'fencing')
       return devices.map((d) => stopped(d, 'it is being fenced'));
-    const look = new AbortController();
-    const looks = this.looks.get(node) ?? new Set();
-    this.looks.set(node, looks.add(look));
+    const read = new AbortController();
+    const reads = this.reading.get(node) ?? new Set();
+    this.reading.set(node, reads.add(read));
     const one = async (device: PowerDevice): Promise<T> => {
-      const turn = await this.queue.turn(bmcOf(device), Urgency.look, look.signal);
+      const turn = await this.queue.turn(bmcOf(device), Urgency.read, read.signal);
       if (turn === undefined) return stopped(device, 'its fencing began');
       try {
         const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
-        const found = await at(device, { atNs: () => limitNs }, look.signal);
-        return look.signal.aborted ? stopped(device, 'its fencing began') : found;
+        const found = await at(device, { atNs: () => limitNs }, read.signal);
+        return read.signal.aborted ? stopped(device, 'its fencing began') : found;
       } finally {
         turn.end();
       }
@@ -111,8 +111,8 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     try {
       return await Promise.all(devices.map(one));
     } finally {
-      looks.delete(look);
-      if (looks.size === 0) this.looks.delete(node);
+      reads.delete(read);
+      if (reads.size === 0) this.reading.delete(node);
     }
   }
 

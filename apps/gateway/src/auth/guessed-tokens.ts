@@ -29,7 +29,7 @@ export class GuessedTokens {
     const mark = createHash('sha256').update(`${source} ${token}`).digest('base64');
     const waitMs = this.known.has(mark) ? 0 : this.tries.waitMs(source, this.now());
     if (waitMs > 0) {
-      this.tell(source, 'wrong API tokens: who shows them is refused for a while');
+      this.warn(source, 'wrong API tokens: who shows them is refused for a while');
       const retryAfter = Math.ceil(waitMs / 1000);
       throw new MusterError('TOO_MANY_TRIES', `too many wrong tokens from here: try again in ${retryAfter} s`, {
         retryAfter,
@@ -43,7 +43,7 @@ export class GuessedTokens {
       if (MusterError.from(e).code === 'UNAUTHORIZED') {
         this.known.delete(mark);
         this.tries.failed(source, this.now());
-        this.tell(source, 'a wrong API token');
+        this.warn(source, 'a wrong API token');
       }
       throw e;
     }
@@ -54,7 +54,7 @@ export class GuessedTokens {
     forgetOldest(this.known, MOST_KNOWN);
   }
 
-  private tell(source: string, what: string): void {
+  private warn(source: string, what: string): void {
     const leftOut = this.lines.next(source, this.now());
     if (leftOut !== undefined) this.log.warn({ source, leftOut }, what);
   }

@@ -33,8 +33,8 @@ export class CertificateFiles {
     private endsAt: number,
   ) {
     for (const folder of new Set([files.certificate, files.key].map((file) => dirname(file)))) this.follow(folder);
-    this.timer = o.clock.every(CertificateFileNumbers.look, () => this.look(), { background: true });
-    this.look();
+    this.timer = o.clock.every(CertificateFileNumbers.look, () => this.check(), { background: true });
+    this.check();
   }
 
   /**
@@ -81,10 +81,10 @@ export class CertificateFiles {
 
   private settle(): void {
     this.settling?.cancel();
-    this.settling = this.o.clock.after(CertificateFileNumbers.settle, () => this.look(), { background: true });
+    this.settling = this.o.clock.after(CertificateFileNumbers.settle, () => this.check(), { background: true });
   }
 
-  private look(): void {
+  private check(): void {
     if (this.looking !== undefined) {
       this.isAskedAgain = true;
       return;
@@ -97,7 +97,7 @@ export class CertificateFiles {
       this.looking = undefined;
       if (!this.isAskedAgain) return;
       this.isAskedAgain = false;
-      this.look();
+      this.check();
     });
   }
 

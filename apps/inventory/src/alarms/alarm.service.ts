@@ -39,7 +39,7 @@ export class AlarmService {
       OVER_UNREADABLE,
     );
     if (done.value === undefined) throw new MusterError('INTERNAL', `alarm ${key} vanished while it was raised`);
-    if (done.changed) await this.tell(done.value, done.revision);
+    if (done.changed) await this.publish(done.value, done.revision);
     return done.value;
   }
 
@@ -51,7 +51,7 @@ export class AlarmService {
     const done = await this.store.alarms.bucket.mutate(key, (current) =>
       current && isActive(current.value) ? { ...current.value, cleared: this.store.clock.wallMs() } : undefined,
     );
-    if (done.changed && done.value) await this.tell(done.value, done.revision);
+    if (done.changed && done.value) await this.publish(done.value, done.revision);
   }
 
   /**
@@ -67,7 +67,7 @@ export class AlarmService {
       return { ...current.value, acknowledged };
     });
     if (done.value === undefined) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
-    if (done.changed) await this.tell(done.value, done.revision);
+    if (done.changed) await this.publish(done.value, done.revision);
     return done.value;
   }
 
@@ -82,7 +82,7 @@ export class AlarmService {
     return active;
   }
 
-  private tell(alarm: AlarmRecord, revision: number): Promise<void> {
+  private publish(alarm: AlarmRecord, revision: number): Promise<void> {
     return this.store.bus.emit('alarm', alarm.code, shownAlarm(alarm), {
       id: `alarm.${alarm.code}.${alarm.subject}.${revision}`,
     });

@@ -55,7 +55,7 @@ export class ClaimsService {
       const lost = await this.outNow(claim.nodes);
       const confirmed = lost === undefined ? await this.confirm(claim.id) : undefined;
       if (confirmed !== undefined) {
-        await this.tell(confirmed, 'taken');
+        await this.publish(confirmed, 'taken');
         return confirmed;
       }
       await this.book.tidy((r) => dropClaim(r, claim.id));
@@ -90,19 +90,19 @@ export class ClaimsService {
   async delete(id: string): Promise<void> {
     const claim = await this.drop(id, () => true);
     if (!claim) throw unknownClaim(id);
-    await this.tell(claim, 'released');
+    await this.publish(claim, 'released');
   }
 
   /** Ends the claim where it is still as the caller believes. @returns whether it was ended here */
   async expire(id: string, isOver: (c: ClaimRecord) => boolean): Promise<boolean> {
     const claim = await this.drop(id, isOver);
-    if (claim && claim.pending !== true) await this.tell(claim, 'expired');
+    if (claim && claim.pending !== true) await this.publish(claim, 'expired');
     return claim !== undefined;
   }
 
   private drop(id: string, when: (c: ClaimRecord) => boolean): Promise<ClaimRecord | undefined> {
     return this.book.change<void, ClaimRecord | undefined>({
-      look: async () => Promise.resolve(),
+      read: async () => Promise.resolve(),
       decide: (now) => {
         const claim = now.claims?.[id];
         return claim && when(claim) ? { next: dropClaim(now, id), answer: claim } : { answer: undefined };
@@ -113,7 +113,7 @@ export class ClaimsService {
   private take(asked: Asked, fits: NodePredicate): Promise<{ claim: ClaimRecord; known: boolean }> {
     const id = asked.key === undefined ? timedId('claim', this.store) : keyedClaimId(asked.by, asked.key);
     return this.book.change<AdmissionRound, { claim: ClaimRecord; known: boolean }>({
-      look: async (now, round) => {
+      read: async (now, round) => {
         await round.catchUp(now);
         return round;
       },
@@ -129,7 +129,7 @@ export class ClaimsService {
 
   private confirm(id: string): Promise<ClaimRecord | undefined> {
     return this.book.change<void, ClaimRecord | undefined>({
-      look: async () => Promise.resolve(),
+      read: async () => Promise.resolve(),
       decide: (now) => {
         const confirmed = confirmClaim(now, id);
         return confirmed ? { next: confirmed.next, answer: confirmed.claim } : { answer: undefined };
@@ -179,7 +179,7 @@ export class ClaimsService {
     return lost;
   }
 
-  private tell({ id, owner, nodes }: ClaimRecord, change: EventMap['claim']['change']): Promise<void> {
+  private publish({ id, owner, nodes }: ClaimRecord, change: EventMap['claim']['change']): Promise<void> {
     return this.store.bus.emit('claim', id, { claim: id, owner, nodes, change }, { id: `${id}.${change}` });
   }
 }

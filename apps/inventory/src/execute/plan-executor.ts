@@ -87,7 +87,7 @@ export class PlanExecutor {
   ): Promise<void> | undefined {
     const book = this.bookOf(concern, concern.perTerm && run.token);
     const ages = agesIn<C>(book);
-    if (concern.seesStorms !== undefined) this.fleets.storms.look(run.token, run.now, concern.seesStorms(fleet));
+    if (concern.seesStorms !== undefined) this.fleets.storms.note(run.token, run.now, concern.seesStorms(fleet));
     const held = concern.conditions?.(fleet, ages);
     if (held !== undefined) keepAges(book, held);
     const { about: inquiries, failed = [] } = this.inquiriesOf(concern, fleet);

@@ -42,7 +42,7 @@ export class SettlementWriter {
       c.check();
       return now && end.settled(now.value, verdicts);
     });
-    if (end.isUntold) await this.tellEnd(job);
+    if (end.isUntold) await this.publishEnd(job);
   }
 
   /** @returns the node's revision then, 0: it is gone; and what a check says of it */
@@ -70,7 +70,7 @@ export class SettlementWriter {
     return { revision, verdict: after?.verdict };
   }
 
-  private async tellEnd({ id, kind, status, nodes, task, error }: JobRecord): Promise<void> {
+  private async publishEnd({ id, kind, status, nodes, task, error }: JobRecord): Promise<void> {
     await this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.settled` });
   }
 }

@@ -34,7 +34,7 @@ export class IncidentEvents implements Reconciler {
     if (c.token !== this.term) for (const i of incidents) this.leaveToOthers(i);
     this.term = c.token;
     const failures: unknown[] = [];
-    for (const i of incidents) await this.tell(i).catch((e: unknown) => failures.push(e));
+    for (const i of incidents) await this.publish(i).catch((e: unknown) => failures.push(e));
     if (failures.length > 0)
       throw new MusterError('INTERNAL', `${failures.length} incident(s) could not be told`, {}, { cause: failures[0] });
   }
@@ -46,7 +46,7 @@ export class IncidentEvents implements Reconciler {
     this.told.set(i.id, new Set([...told, ...old.map(stepKey)]));
   }
 
-  private async tell(i: IncidentRecord): Promise<void> {
+  private async publish(i: IncidentRecord): Promise<void> {
     let told = this.told.get(i.id);
     if (told === undefined) this.told.set(i.id, (told = new Set()));
     for (const step of i.steps) {

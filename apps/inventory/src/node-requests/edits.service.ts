@@ -111,7 +111,7 @@ export class EditsService {
       nodesAt = Math.max(nodesAt, done);
     }
     await this.secrets.drop(drops);
-    await this.tell(
+    await this.publish(
       edit,
       changes.filter((c) => !kept.has(nameOf(c))),
     );
@@ -182,7 +182,7 @@ export class EditsService {
     return bucket.update(before.key, after, before.revision);
   }
 
-  private async tell(edit: string, changes: readonly PreparedChange[]): Promise<void> {
+  private async publish(edit: string, changes: readonly PreparedChange[]): Promise<void> {
     await inParallel(changes, (c) => {
       const node = nameOf(c);
       const o = { id: `${edit}.${node}.${c.kind}` };

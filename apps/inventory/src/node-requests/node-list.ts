@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ServiceView, type Look } from '../nodes/service-view.js';
+import { ServiceView, type ServiceSnapshot } from '../nodes/service-view.js';
 import { shownNode } from '../nodes/shown-node.js';
 import { MOST_CHARS, recordText, viewText } from '../nodes/node-text.js';
 
@@ -43,13 +43,13 @@ export class NodeList implements OnApplicationShutdown {
 
   /** `names` that nobody has are left out silently. @throws MusterError BAD_REQUEST */
   page(q: NodeListRequest): Page<NodeView> {
-    const look = this.service.look();
+    const look = this.service.snapshot();
     const { entries, next } = this.select(q, look);
     return { items: entries.map((e) => look.view(e)), ...(next !== undefined && { next }) };
   }
 
   text({ fields, divide, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
-    const look = this.service.look();
+    const look = this.service.snapshot();
     const { entries, next } = this.select(q, look);
     const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : viewText(e.value, look.computed(e))));
     return {
@@ -66,7 +66,7 @@ export class NodeList implements OnApplicationShutdown {
     return rest.filter((_, i) => (i + 1) % MOST_NODES === 0 && i + 1 < rest.length);
   }
 
-  private select(q: NodeListRequest & Bounds, look: Look): { entries: Entry<NodeRecord>[]; next?: string } {
+  private select(q: NodeListRequest & Bounds, look: ServiceSnapshot): { entries: Entry<NodeRecord>[]; next?: string } {
     const limit = Math.min(Math.max(1, q.limit ?? MOST_NODES), MOST_NODES);
     const selects = q.selector === undefined ? undefined : parseSelector(q.selector);
     const entries: Entry<NodeRecord>[] = [];
@@ -100,7 +100,7 @@ export class NodeList implements OnApplicationShutdown {
     return this.names;
   }
 
-  private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: Look): string {
+  private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: ServiceSnapshot): string {
     const recorded = fields.every((f) => f === 'revision' || Object.hasOwn(entry.value, f));
     const node = recorded ? { ...shownNode(entry.value), revision: entry.revision } : look.view(entry);
     return JSON.stringify(
@@ -112,7 +112,7 @@ export class NodeList implements OnApplicationShutdown {
 }
 
 /** For a selector: what it does not ask for is not computed. */
-const lazyView = ({ value }: Entry<NodeRecord>, look: Look): NodeView =>
+const lazyView = ({ value }: Entry<NodeRecord>, look: ServiceSnapshot): NodeView =>
   Object.create(shownNode(value), { inService: { get: () => look.reasons(value).length === 0 } }) as NodeView;
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

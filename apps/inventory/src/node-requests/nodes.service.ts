@@ -61,7 +61,7 @@ export class NodesService {
     const own = asked.filter((name) => NODE_NAME_PATTERN.test(name));
     const read = await this.reads.each(own);
     const byName = new Map(own.map((name, i) => [name, read[i]]));
-    const look = this.service.look();
+    const look = this.service.snapshot();
     const found: (number | WireError)[] = [];
     const texts: string[] = [];
     let chars = 0;

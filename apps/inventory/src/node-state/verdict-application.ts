@@ -1,5 +1,6 @@
 import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
+import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isNewer } from '#domain/verdict/order.js';
 import { withState } from '../nodes/node-machine.js';
 import { returnOf, type ReturnFacts } from '#domain/return/return.js';
@@ -22,7 +23,7 @@ const stateOf: Record<VerdictKind, NodeState | undefined> = {
  */
 export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRecord | undefined {
   if (!n.enrolled || !isNewer(v, n.verdict)) return undefined;
-  const alive = v.verdict === 'UP' || v.verdict === 'DEGRADED';
+  const alive = isHeardVerdict(v.verdict);
   const isOff = n.confirmedOff !== undefined;
   const isOn = isOnAgain(n, v.bootId) && (alive || v.poweredOn === true);
   if (alive && isOff && !isOn) return withVerdict(n, v);

@@ -32,7 +32,7 @@ export class NodeService {
       return fn(current.value, current.revision);
     });
     if (!done.value) throw unknownNode(name);
-    if (done.changed) await this.tell(before, done.value, done.revision, cause);
+    if (done.changed) await this.publish(before, done.value, done.revision, cause);
     return { node: done.value, revision: done.revision, changed: done.changed };
   }
 
@@ -47,7 +47,7 @@ export class NodeService {
       before = current?.value;
       return fn(before);
     });
-    if (done.changed && done.value) await this.tell(before, done.value, done.revision, cause);
+    if (done.changed && done.value) await this.publish(before, done.value, done.revision, cause);
     return { node: done.value, changed: done.changed };
   }
 
@@ -58,10 +58,10 @@ export class NodeService {
    */
   async replace(seen: Entry<NodeRecord>, node: NodeRecord): Promise<() => Promise<void>> {
     const revision = await this.store.nodes.bucket.update(seen.key, node, seen.revision);
-    return () => this.tell(seen.value, node, revision, '');
+    return () => this.publish(seen.value, node, revision, '');
   }
 
-  private async tell(before: NodeRecord | undefined, after: NodeRecord, revision: number, cause: string) {
+  private async publish(before: NodeRecord | undefined, after: NodeRecord, revision: number, cause: string) {
     for (const e of nodeEvents(before, after, cause))
       await this.store.bus.emit(e.kind, after.name, e.data, { id: `${after.name}.${revision}.${e.kind}` });
   }

@@ -10,7 +10,7 @@ import { shownNode } from './shown-node.js';
 /** What a view has beyond the record. */
 type Computed = Omit<NodeView, keyof NodeRecord>;
 
-export interface Look {
+export interface ServiceSnapshot {
   reasons(n: NodeRecord): OutReason[];
   computed(entry: Entry<NodeRecord>): Computed;
   /** The same, with what to do about each reason. */
@@ -36,20 +36,20 @@ export class ServiceView {
 
   /** Why the node is out of service as of now; an empty list means in service. */
   reasons(n: NodeRecord): OutReason[] {
-    return this.look().reasons(n);
+    return this.snapshot().reasons(n);
   }
 
   view(entry: Entry<NodeRecord>): NodeView {
-    return this.look().view(entry);
+    return this.snapshot().view(entry);
   }
 
   /** The same, with what to do about each reason. */
   withRemedies(entry: Entry<NodeRecord>): NodeView {
-    return { ...shownNode(entry.value), ...this.look().remedied(entry) };
+    return { ...shownNode(entry.value), ...this.snapshot().remedied(entry) };
   }
 
-  /** One look at many nodes: what they share is computed once. Good for one answer, which it must not outlive. */
-  look(): Look {
+  /** For many nodes: what they share is computed once. Good for one answer, which it must not outlive. */
+  snapshot(): ServiceSnapshot {
     const { store } = this;
     const { held } = store;
     const reasons = serviceReasons({
@@ -87,7 +87,7 @@ export class ServiceView {
 
   /** All, by name. */
   list(): NodeView[] {
-    const look = this.look();
+    const look = this.snapshot();
     return this.store.nodes.view
       .entries()
       .map((e) => look.view(e))

@@ -91,7 +91,7 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
     } as unknown as AdmissionRound;
     const book = {
       change: async (c: Parameters<ReservationBook['change']>[0]) => {
-        await c.look(noReservations, round);
+        await c.read(noReservations, round);
         return { job: { id: 'j1' } };
       },
     } as unknown as ReservationBook;

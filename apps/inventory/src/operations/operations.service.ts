@@ -115,7 +115,7 @@ export class OperationsService {
     const id = r.key === undefined ? timedId('job', this.store) : keyedJobId(r.by, r.key);
     const accepted = await this.book
       .change<Looked, Accepted>({
-        look: (now, round) => this.look(r, id, request, now, round),
+        read: (now, round) => this.look(r, id, request, now, round),
         decide: (now, looked) => this.decide(r, id, request, now, looked, system),
       })
       .catch(async (refusal: unknown): Promise<Accepted> => {
@@ -172,7 +172,7 @@ export class OperationsService {
     try {
       await Promise.all([
         // Before a worker can see the record, and say that it runs.
-        this.tell(job),
+        this.publish(job),
         inParallel(b.nodes, async (seen) => {
           const telling = await this.moveAsSeen(seen, job);
           if (telling) tellings.push(telling);
@@ -194,7 +194,7 @@ export class OperationsService {
   async carryOut(job: JobRecord): Promise<void> {
     await inParallel(job.nodes, (name) => this.moveNode(name, job));
     await this.writeRecordIfPending(job);
-    await this.tell(job);
+    await this.publish(job);
     await this.noLongerPending(job);
   }
 
@@ -243,7 +243,7 @@ export class OperationsService {
     }
   }
 
-  private tell(job: JobRecord): Promise<void> {
+  private publish(job: JobRecord): Promise<void> {
     const { id, kind, status, nodes, task, error } = job;
     return this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.accepted` });
   }

@@ -6,7 +6,12 @@ import { Dice } from '#contracts/testing/dice.js';
 import { aNode } from '../testing/fixtures.js';
 import { expectedRefusal } from '../testing/operations-model.js';
 import { RandomOperations, type Mix } from '../testing/random-operations.js';
-import { brokenRules, lookAt, workersWithoutMaster, type Look } from '../testing/reservation-look.js';
+import {
+  brokenRules,
+  readReservations,
+  workersWithoutMaster,
+  type ReservationsRead,
+} from '../testing/reservation-look.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 /** Of the whole history. */
@@ -73,10 +78,10 @@ function watchJobs(): void {
   });
 }
 
-const look = (): Promise<Look> => lookAt(sut.as('inventory'), names);
+const look = (): Promise<ReservationsRead> => readReservations(sut.as('inventory'), names);
 
 /** Looks at everything again and again until told to stop. */
-function inspect(also: (l: Look) => string | undefined): () => Promise<void> {
+function inspect(also: (l: ReservationsRead) => string | undefined): () => Promise<void> {
   const state = { going: true };
   const done = (async () => {
     while (state.going) {
@@ -98,7 +103,7 @@ interface Act {
   mix: Mix;
   failures: boolean;
   request: () => OperationRequest;
-  also?: (l: Look) => string | undefined;
+  also?: (l: ReservationsRead) => string | undefined;
   victim: 'conductor' | 'other' | 'in good order';
 }
 

@@ -38,7 +38,7 @@ export class ReservationBook {
   /** As {@link change}, for what rests on nothing but the value. */
   tidy(tidying: Tidying): Promise<void> {
     return this.change({
-      look: async () => Promise.resolve(),
+      read: async () => Promise.resolve(),
       decide: (r) => ({ next: tidying(r), answer: undefined }),
     });
   }

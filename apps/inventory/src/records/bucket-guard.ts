@@ -66,14 +66,14 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
 
   private begin(): void {
     if (!this.context.bus.connected) return;
-    this.looking ??= this.look()
+    this.looking ??= this.check()
       .catch((e: unknown) =>
         this.context.log.warn({ reason: MusterError.from(e).message }, 'the buckets could not be looked at'),
       )
       .finally(() => (this.looking = undefined));
   }
 
-  private async lookAtGeneration(): Promise<void> {
+  private async checkGeneration(): Promise<void> {
     const { bucket } = settingsOf<StoreGeneration>(this.store);
     const found = await bucket.read(STORE_GENERATION_KEY);
     // One that cannot be read has an alarm of its own; that of the load stands meanwhile.
@@ -84,7 +84,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     await keepAlarms(this.alarms, ['store-loaded'], alarms, () => undefined);
   }
 
-  private async lookAtTls(): Promise<void> {
+  private async checkTls(): Promise<void> {
     const { nats, http, agents } = this.context.config;
     const servers = [...nats.servers, ...Object.values(agents.nats).flat()];
     const plain = plainAlarms({ encrypted: this.context.natsAuthority !== undefined, servers });
@@ -135,7 +135,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** For the inventories of the other control hosts, which cannot see it. */
-  private async tellDisk(disk: Disk): Promise<void> {
+  private async recordDisk(disk: Disk): Promise<void> {
     if (this.host === undefined) return;
     const { bucket, view } = settingsOf<StoreDiskRecord>(this.store);
     const key = `${STORE_DISK_PREFIX}${this.host}`;
@@ -146,14 +146,14 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
   /** What else is looked at does not wait for it. */
   private async compare(facts: StoreNow['buckets']): Promise<void> {
     try {
-      await this.memory.look(facts);
+      await this.memory.check(facts);
     } catch (e) {
       const { message: reason } = MusterError.from(e);
       this.context.log.error({ reason }, 'whether the files of NATS were put back could not be told, or not acted on');
     }
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const { bus, config } = this.context;
     const facts = await bus.bucketFacts();
     const births = new Map([...facts].map(([name, f]) => [name, f?.created]));
@@ -172,10 +172,10 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       const disk = await readDisk(config.nats.store);
       const wanted = spaceAlarms(disk, this.alarms.list(), this.host);
       await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined, this.isOwn);
-      if (disk !== undefined && births.get('settings') !== undefined) await this.tellDisk(disk);
+      if (disk !== undefined && births.get('settings') !== undefined) await this.recordDisk(disk);
     }
-    if (births.get('alarms') !== undefined) await this.lookAtTls();
-    if (births.get('alarms') !== undefined && births.get('settings') !== undefined) await this.lookAtGeneration();
+    if (births.get('alarms') !== undefined) await this.checkTls();
+    if (births.get('alarms') !== undefined && births.get('settings') !== undefined) await this.checkGeneration();
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });

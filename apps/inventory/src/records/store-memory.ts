@@ -44,7 +44,7 @@ export class StoreMemory {
   }
 
   /** Pauses fencing and begins a generation where the store is older than it was. */
-  async look(buckets: StoreNow['buckets']): Promise<void> {
+  async check(buckets: StoreNow['buckets']): Promise<void> {
     const generation = await this.generation();
     if (generation === undefined) return;
     let decided = this.decide({ buckets, generation });

@@ -29,7 +29,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** An agent asks as often as it likes, for whatever it likes to name. */
-  private tell(node: string, workload: string, code: StartReason, reason: string): void {
+  private logRefusal(node: string, workload: string, code: StartReason, reason: string): void {
     const leftOut = this.refusals.next(node, this.context.clock.monotonicMs());
     if (leftOut === undefined) return;
     const named = workload.slice(0, 100);
@@ -53,7 +53,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
       boot: typeof q.bootId === 'string' ? q.bootId : undefined,
     };
     const { code, ...answer } = askStartGate(facts, typeof q.generation === 'number' ? q.generation : undefined);
-    if (code !== undefined) this.tell(node, q.workload, code, answer.reason);
+    if (code !== undefined) this.logRefusal(node, q.workload, code, answer.reason);
     return answer;
   }
 }

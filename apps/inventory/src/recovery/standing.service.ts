@@ -40,8 +40,8 @@ export class StandingService implements OnApplicationShutdown {
     this.stop();
   }
 
-  /** One look at many workloads: what they share is gathered once. Good for one answer. */
-  look(): (w: WorkloadRecord) => WorkloadStanding {
+  /** For many workloads: what they share is gathered once. Good for one answer. */
+  snapshot(): (w: WorkloadRecord) => WorkloadStanding {
     const { store } = this;
     const now = store.clock.monotonicMs();
     const seenOn = this.seenOn();
@@ -76,11 +76,11 @@ export class StandingService implements OnApplicationShutdown {
   }
 
   view(w: WithRevision<WorkloadRecord>): WithRevision<WorkloadView> {
-    return { ...w, actual: this.look()(w) };
+    return { ...w, actual: this.snapshot()(w) };
   }
 
   summary(): WorkloadSummary {
-    const look = this.look();
+    const look = this.snapshot();
     const all = this.store.workloads.view.entries().map((e) => ({ w: e.value, actual: look(e.value) }));
     const wrong = all
       .filter((x) => !isFine(x.actual.state))

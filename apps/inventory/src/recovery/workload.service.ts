@@ -64,7 +64,7 @@ export class WorkloadService {
       return event && workloadAfter(current.value, event);
     });
     if (!done.changed || done.value === undefined) return undefined;
-    if (change !== undefined) await this.tell(done.value, done.revision, change);
+    if (change !== undefined) await this.publish(done.value, done.revision, change);
     return done.value;
   }
 
@@ -97,7 +97,7 @@ export class WorkloadService {
     if (done.changed && record.assignment !== undefined && was?.assignment === undefined)
       await this.settle({ ...record, revision: done.revision }, record.assignment.node, was);
     if (done.changed && record.assignment !== undefined && (record.start ?? record.stop) !== undefined)
-      await this.tell(record, done.revision, record.stop === undefined ? 'assigned' : 'stopping');
+      await this.publish(record, done.revision, record.stop === undefined ? 'assigned' : 'stopping');
     return { ...record, revision: done.revision };
   }
 
@@ -130,7 +130,7 @@ export class WorkloadService {
   private async settle(w: WithRevision<WorkloadRecord>, node: string, was: WorkloadRecord | undefined): Promise<void> {
     try {
       await this.book.change<NodeRecord | undefined, void>({
-        look: async (_now, round) => (await round.read(node))?.value,
+        read: async (_now, round) => (await round.read(node))?.value,
         decide: (now, record) => {
           const hold = now.held[node];
           const refused = startRefusal('put-again', assignmentFacts(node, record, hold));
@@ -171,7 +171,7 @@ export class WorkloadService {
     }
   }
 
-  private tell(w: WorkloadRecord, revision: number, change: Change): Promise<void> {
+  private publish(w: WorkloadRecord, revision: number, change: Change): Promise<void> {
     const data: EventMap['workload'] = { workload: w.name, generation: w.generation, change };
     if (w.assignment !== undefined) data.node = w.assignment.node;
     return this.store.bus.emit('workload', w.name, data, { id: `workload.${w.name}.${revision}` });

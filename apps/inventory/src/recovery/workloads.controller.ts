@@ -25,7 +25,7 @@ export class WorkloadsController {
   @Rpc('inventory.workloads.list')
   list(q: RpcRequest<'inventory.workloads.list'>): RpcAnswer<'inventory.workloads.list'> {
     const { items, ...rest } = page(this.workloads.list(), q, (w) => w.name);
-    const look = this.standing.look();
+    const look = this.standing.snapshot();
     return { ...rest, items: items.map((w) => ({ ...shown(w), actual: look(w) })) };
   }
 

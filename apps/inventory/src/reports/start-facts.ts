@@ -23,7 +23,7 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     const { view } = this.store.workloads;
     const now = (): number => this.store.clock.monotonicMs();
     const all = view.entries().map((e) => e.value);
-    this.assignments = new AssignmentBook(now(), all, (node) => this.lookedAt(node));
+    this.assignments = new AssignmentBook(now(), all, (node) => this.listedAt(node));
     this.unfollow = view.onChange((name, workload) => this.assignments.see(name, workload, now()));
   }
 
@@ -60,7 +60,7 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   lastWord(node: string): LastWord | undefined {
     const heard = this.reports.lastList(node);
     if (heard === undefined || heard.report.bootId !== this.store.nodes.view.get(node)?.value.bootId) return undefined;
-    const lookedAt = this.lookedAt(node);
+    const lookedAt = this.listedAt(node);
     return {
       ...(heard.report.workloads !== undefined && { workloads: heard.report.workloads }),
       mayHaveCome: (workload) =>
@@ -69,7 +69,7 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The list that a node has given last is of this moment at the earliest, monotonic ms. */
-  private lookedAt(node: string): number {
+  private listedAt(node: string): number {
     return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LIST_MS;
   }
 

@@ -34,7 +34,7 @@ export interface StormsSeen {
 export class StormBook implements StormsKept {
   private readonly ages: CheckpointedAges;
   private readonly silentSince: AgeBook;
-  private looked = 0;
+  private notedAt = 0;
   private written: { term: number; at: number } | undefined;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -51,7 +51,7 @@ export class StormBook implements StormsKept {
   }
 
   sinceCheckpoint(term: number): AgeMs {
-    return ageMs(this.written?.term === term ? this.looked - this.written.at : 0);
+    return ageMs(this.written?.term === term ? this.notedAt - this.written.at : 0);
   }
 
   /** What is seen now has an age from now on; what is not seen any more has none. */
@@ -69,18 +69,18 @@ export class StormBook implements StormsKept {
   }
 
   /**
-   * A look of who conducts in this term.
+   * Notes what a run of who conducts in this term has seen.
    * @param now monotonic ms, of its run
    * @param seen undefined: not all of it is known, and every age goes on
    */
-  look(term: number, now: number, seen: StormsSeen | undefined): void {
-    this.looked = now;
+  note(term: number, now: number, seen: StormsSeen | undefined): void {
+    this.notedAt = now;
     if (this.written?.term !== term) this.written = { term, at: now };
     if (seen !== undefined) this.see(seen);
   }
 
-  /** The ages of the last look were written down, or there was nothing that is worth it. */
+  /** The ages of the last {@link note} were written down, or there was nothing that is worth it. */
   checkpointed(): void {
-    if (this.written !== undefined) this.written = { term: this.written.term, at: this.looked };
+    if (this.written !== undefined) this.written = { term: this.written.term, at: this.notedAt };
   }
 }

@@ -36,10 +36,10 @@ export class AuditService implements OnApplicationShutdown {
     try {
       result = await act();
     } catch (e) {
-      await this.tell(by, action, subject, refusal(detail, e), 'refused');
+      await this.record(by, action, subject, refusal(detail, e), 'refused');
       throw MusterError.from(e);
     }
-    await this.tell(by, action, subject, detail, 'accepted');
+    await this.record(by, action, subject, detail, 'accepted');
     return result;
   }
 
@@ -57,8 +57,8 @@ export class AuditService implements OnApplicationShutdown {
     const outcome = act();
     this.after.run(`audit of ${action}`, () =>
       outcome.then(
-        () => this.tell(by, action, subject, detail, 'accepted'),
-        (e: unknown) => this.tell(by, action, subject, refusal(detail, e), 'refused'),
+        () => this.record(by, action, subject, detail, 'accepted'),
+        (e: unknown) => this.record(by, action, subject, refusal(detail, e), 'refused'),
       ),
     );
     return outcome;
@@ -66,10 +66,10 @@ export class AuditService implements OnApplicationShutdown {
 
   /** What an act has brought about beside itself. */
   done(by: string, action: string, subject: string, detail: string): Promise<void> {
-    return this.tell(by, action, subject, detail, 'accepted');
+    return this.record(by, action, subject, detail, 'accepted');
   }
 
-  private async tell(
+  private async record(
     who: By | string,
     action: string,
     subject: string,

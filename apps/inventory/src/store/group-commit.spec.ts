@@ -50,7 +50,7 @@ function aCommitter(o: { beforeWrite?: () => Promise<void> } = {}) {
 }
 
 const take = (name: string): GroupChange<Tally, object, void, number> => ({
-  look: async () => Promise.resolve(),
+  read: async () => Promise.resolve(),
   decide: (tally) => {
     const count = (tally[name] ?? 0) + 1;
     return { next: { ...tally, [name]: count }, answer: count };
@@ -116,14 +116,14 @@ describe('a group commit', () => {
     await sut.change(take('a'));
     const looked: Tally[] = [];
     const watching: GroupChange<Tally, object, string, string> = {
-      look: async (tally) => {
+      read: async (tally) => {
         looked.push(tally);
         return Promise.resolve('facts');
       },
       decide: (_tally, facts) => ({ answer: facts }),
     };
     const failing: GroupChange<Tally, object, void, void> = {
-      look: () => Promise.reject(new MusterError('BUS_UNAVAILABLE', 'gone')),
+      read: () => Promise.reject(new MusterError('BUS_UNAVAILABLE', 'gone')),
       decide: () => ({ next: {}, answer: undefined }),
     };
     const done = await Promise.allSettled([sut.change(watching), sut.change(failing)]);

@@ -10,13 +10,13 @@ export interface Decision<T, A> {
 /** One change of the shared value. Both may run several times, until what they rest on is written. */
 export interface GroupChange<T, Round, Facts, A> {
   /** Reads what the decision rests on; begun after `value` was read, so that nothing here is older than that. */
-  look(value: T, round: Round): Promise<Facts>;
+  read(value: T, round: Round): Promise<Facts>;
   /** Pure. `value` as those before it in the group have left it. What it throws refuses this change alone. */
   decide(value: T, facts: Facts): Decision<T, A>;
 }
 
 interface Member<T, Round> {
-  look(value: T, round: Round): Promise<void>;
+  read(value: T, round: Round): Promise<void>;
   decide(value: T): T | undefined;
   /** Hands on what was decided last. */
   conclude(): void;
@@ -56,9 +56,9 @@ export class GroupCommit<T, Round> {
       this.waiting.push({
         deadline: this.clock.monotonicMs() + LIMIT_MS,
         refuse: reject,
-        look: async (value, round) => {
+        read: async (value, round) => {
           try {
-            facts = { value: await c.look(value, round) };
+            facts = { value: await c.read(value, round) };
           } catch (error) {
             facts = { error };
           }
@@ -103,7 +103,7 @@ export class GroupCommit<T, Round> {
   private async decideAll(group: readonly Member<T, Round>[], current: Entry<T> | undefined): Promise<boolean> {
     const before = current?.value ?? this.empty;
     const round = this.newRound();
-    await Promise.all(group.map((m) => m.look(before, round)));
+    await Promise.all(group.map((m) => m.read(before, round)));
     let value = before;
     for (const m of group) value = m.decide(value) ?? value;
     if (value === before) return true;

@@ -2,7 +2,7 @@ import type { Bus } from '#bus';
 import { RESERVATIONS_KEY, type JobRecord, type NodeRecord, type NodeStatus, type Reservations } from '#contracts';
 
 /** Records as read between two reads of the reservations: what must hold of them can be told exactly, also in full traffic. */
-export interface Look {
+export interface ReservationsRead {
   before: Reservations;
   nodes: NodeRecord[];
   /** Records of the jobs that held nodes before, but were not pending; null: there is none. */
@@ -12,7 +12,7 @@ export interface Look {
 
 const none: Reservations = { held: {}, pending: {}, generation: 0 };
 
-export async function lookAt(bus: Bus, names: readonly string[]): Promise<Look> {
+export async function readReservations(bus: Bus, names: readonly string[]): Promise<ReservationsRead> {
   const reservations = bus.bucket<Reservations>('admission');
   const jobs = bus.bucket<JobRecord>('jobs');
   const before = (await reservations.get(RESERVATIONS_KEY))?.value ?? none;
@@ -42,7 +42,7 @@ const legal: Record<string, readonly NodeStatus[]> = {
 };
 
 /** Every rule that does not hold, as a sentence. */
-export function brokenRules(l: Look): string[] {
+export function brokenRules(l: ReservationsRead): string[] {
   const broken: string[] = [];
   // No reservation was made in between: who is not held now was not held then either.
   const still = l.before.generation === l.after.generation;
@@ -67,7 +67,7 @@ export function brokenRules(l: Look): string[] {
 }
 
 /** Where every job that was admitted succeeds, will there be workers without a master? Only while all is heard. */
-export function workersWithoutMaster(l: Look): string | undefined {
+export function workersWithoutMaster(l: ReservationsRead): string | undefined {
   if (l.before.generation !== l.after.generation) return undefined;
   const groups = l.nodes.flatMap((n) => {
     const hold = l.before.held[n.name];

@@ -21,7 +21,7 @@ export class LineTail {
     private readonly onLines: (lines: string[]) => void,
   ) {
     this.timer = clock.every(LOOK_MS, () => {
-      this.looking ??= this.look()
+      this.looking ??= this.readMore()
         .catch((error: unknown) => {
           this.timer.cancel();
           this.failure = error;
@@ -38,7 +38,7 @@ export class LineTail {
     if (this.failure !== undefined) throw MusterError.from(this.failure);
   }
 
-  private async look(): Promise<void> {
+  private async readMore(): Promise<void> {
     this.file ??= await open(this.path);
     const chunk = Buffer.alloc(256 * 1024);
     for (;;) {

@@ -83,10 +83,10 @@ export class JobRunner {
     ]);
     this.jobs.onChange((id, job) => {
       if (job?.cancel !== undefined && job.status === 'Running') this.runs.get(id)?.cancel(job.cancel.by);
-      this.look();
+      this.chooseNext();
     });
-    this.workers.onChange(() => this.look());
-    this.roundTimer = bus.clock.every(ROUND_MS, () => this.look());
+    this.workers.onChange(() => this.chooseNext());
+    this.roundTimer = bus.clock.every(ROUND_MS, () => this.chooseNext());
     await this.selfTest();
   }
 
@@ -118,7 +118,7 @@ export class JobRunner {
     if (whyUnfit === undefined) {
       this.ready = true;
       this.announced?.setDrivers(['ansible']);
-      this.look();
+      this.chooseNext();
       return;
     }
     this.parts.log.error({ reason: whyUnfit }, 'the driver ansible is not offered');
@@ -132,7 +132,7 @@ export class JobRunner {
     this.working.add(tracked);
   }
 
-  private look(): void {
+  private chooseNext(): void {
     if (!this.ready || this.stopping || this.jobs === undefined || !this.jobs.live) return;
     const open = this.jobs.entries().filter((e) => !isEndedJob(e.value));
     const { clock } = this.parts.bus;
@@ -152,7 +152,7 @@ export class JobRunner {
     for (const id of choice.take) this.begin(id, () => this.take(id));
     for (const id of choice.standby) this.begin(id, () => this.takeOver(id));
     this.timer?.cancel();
-    if (choice.wakeIn !== undefined) this.timer = clock.after(choice.wakeIn, () => this.look());
+    if (choice.wakeIn !== undefined) this.timer = clock.after(choice.wakeIn, () => this.chooseNext());
   }
 
   /** Keeps for each open job since when it has been as it is. */
@@ -174,7 +174,7 @@ export class JobRunner {
     this.track(
       work().finally(() => {
         this.runs.delete(id);
-        this.look();
+        this.chooseNext();
       }),
     );
   }
@@ -187,7 +187,7 @@ export class JobRunner {
       const ended = await refuseJob(this.parts.bus, id, refusal);
       if (ended === undefined) return;
       this.finished.add(id);
-      await this.tell(ended, 'refused');
+      await this.publish(ended, 'refused');
       await this.parts.bus.endLog(id);
       return;
     }
@@ -259,7 +259,7 @@ export class JobRunner {
         if (event === 'lost') run.abandon();
       });
       // It may fail long before it is awaited: handled by nobody, that would be the end of this process.
-      const told = this.tell(claimed.job, `running.${claimed.job.generation}`).catch((error: unknown) =>
+      const told = this.publish(claimed.job, `running.${claimed.job.generation}`).catch((error: unknown) =>
         log.warn(
           { job: seen.id, reason: MusterError.from(error).message },
           'the event of the begin of a job could not be published',
@@ -284,7 +284,7 @@ export class JobRunner {
     return this.nodes?.live === true ? this.nodes.entries().map((e) => e.value) : undefined;
   }
 
-  private tell(job: JobRecord, step: string): Promise<void> {
+  private publish(job: JobRecord, step: string): Promise<void> {
     const { id, kind, status, nodes, task, error } = job;
     return this.parts.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.${step}` });
   }

@@ -103,7 +103,7 @@ export class PlaybookRunner {
     const title = more.test === undefined ? step : `${step}: ${more.test.part}`;
     log.line(`[muster] ${title} on ${nodes.join(', ')} by ${claim.worker}`);
     // A recovery is started first and told then: its record says Running already, and each write is a round trip.
-    const told = step === 'release' ? Promise.resolve() : this.tellStep(title);
+    const told = step === 'release' ? Promise.resolve() : this.publishStep(title);
     told.catch(() => this.o.lost());
     if (step !== 'recover') await told;
     const progress = this.progressOf(step, title, files);
@@ -254,7 +254,7 @@ export class PlaybookRunner {
     };
   }
 
-  private async tellStep(step: string): Promise<void> {
+  private async publishStep(step: string): Promise<void> {
     await this.o.claim.write(({ progress: _before, ...job }) => ({ ...job, task: step }));
   }
 

@@ -24,7 +24,7 @@ export class KvView<T> implements Closable {
         onSeen: (revision) => view.seen(revision),
         onLive: () => {
           resolve();
-          view.tellWaiting();
+          view.notifyWaiting();
         },
       });
     });
@@ -90,17 +90,17 @@ export class KvView<T> implements Closable {
     this.list = undefined;
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, { key, value, revision });
-    this.tell(key, value);
+    this.notify(key, value);
   }
 
   private leaveOut(record: UnreadableRecord): void {
     if (record.foreign === true) return;
     this.left.set(record.key, record);
-    this.tell(record.key, this.values.get(record.key)?.value);
+    this.notify(record.key, this.values.get(record.key)?.value);
   }
 
   /** One that fails does not keep it from the others. */
-  private tell(key: string, value: T | undefined): void {
+  private notify(key: string, value: T | undefined): void {
     let failure: { cause: unknown } | undefined;
     for (const fn of [...this.listeners])
       try {
@@ -113,10 +113,10 @@ export class KvView<T> implements Closable {
 
   private seen(revision: number): void {
     this.highest = Math.max(this.highest, revision);
-    this.tellWaiting();
+    this.notifyWaiting();
   }
 
-  private tellWaiting(): void {
+  private notifyWaiting(): void {
     for (const look of [...this.waiting]) look();
   }
 }

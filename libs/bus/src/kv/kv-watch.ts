@@ -45,7 +45,7 @@ export class KvWatch<T> implements Watch {
         o.onSeen?.(m.seq);
       },
       onLive: () => this.complete(),
-      onGap: () => this.tellGap(),
+      onGap: () => this.notifyGap(),
     });
   }
 
@@ -66,7 +66,7 @@ export class KvWatch<T> implements Watch {
       this.snapshot?.delete(key);
       if (before === undefined) return;
       this.known.delete(key);
-      this.tell(key, undefined, m.seq);
+      this.notify(key, undefined, m.seq);
       return;
     }
     this.snapshot?.add(key);
@@ -76,22 +76,22 @@ export class KvWatch<T> implements Watch {
     const decoded = this.link.decode(this.bucket, key, m.text);
     if ('value' in decoded) {
       this.link.unreadable.forget(this.bucket, key);
-      this.tell(key, decoded.value as T, m.seq);
+      this.notify(key, decoded.value as T, m.seq);
       return;
     }
     const record: UnreadableRecord = { bucket: this.bucket, key, revision: m.seq, ...decoded };
     const instead = standIn(record) as T | undefined;
-    if (instead !== undefined || before !== undefined) this.tell(key, instead, m.seq);
-    this.tellUnreadable(record);
+    if (instead !== undefined || before !== undefined) this.notify(key, instead, m.seq);
+    this.notifyUnreadable(record);
   }
 
   /** Nobody asks for such a key, so nobody misses its value: somebody has to take it away all the same. */
   private takeForeign(key: string, m: ReadMessage): void {
     if (isMarker(m.headers['KV-Operation'])) this.link.unreadable.forget(this.bucket, key, true);
-    else this.tellUnreadable({ bucket: this.bucket, key, revision: m.seq, why: 'no key of ours', foreign: true });
+    else this.notifyUnreadable({ bucket: this.bucket, key, revision: m.seq, why: 'no key of ours', foreign: true });
   }
 
-  private tellUnreadable(record: UnreadableRecord): void {
+  private notifyUnreadable(record: UnreadableRecord): void {
     if (this.link.unreadable.note(record))
       this.link.log.error({ ...record }, 'a record that cannot be read is left out');
     try {
@@ -108,12 +108,12 @@ export class KvWatch<T> implements Watch {
       if (snapshot.has(key)) continue;
       this.known.delete(key);
       this.link.unreadable.forget(this.bucket, key);
-      this.tell(key, undefined, revision);
+      this.notify(key, undefined, revision);
     }
     this.o.onLive?.();
   }
 
-  private tellGap(): void {
+  private notifyGap(): void {
     try {
       this.o.onGap?.();
     } catch (e) {
@@ -121,7 +121,7 @@ export class KvWatch<T> implements Watch {
     }
   }
 
-  private tell(key: string, value: T | undefined, revision: number): void {
+  private notify(key: string, value: T | undefined, revision: number): void {
     try {
       this.o.onChange(key, value, revision);
     } catch (e) {

@@ -55,8 +55,8 @@ export class TokenMemory implements Closable {
     private readonly bus: Bus,
     private readonly leases: KvView<LeaseRecord>,
   ) {
-    for (const { key } of leases.entries()) this.look(key);
-    this.off = leases.onChange((name) => this.look(name));
+    for (const { key } of leases.entries()) this.learn(key);
+    this.off = leases.onChange((name) => this.learn(name));
   }
 
   /** Notes each token as it is taken. One that fails is tried again at the next renewal. The view stays open at its end. */
@@ -80,7 +80,7 @@ export class TokenMemory implements Closable {
     await this.noting;
   }
 
-  private look(name: string): void {
+  private learn(name: string): void {
     const shown = this.leases.get(name);
     if (shown !== undefined && !name.startsWith('job.')) this.see(name, shown.value, shown.revision);
   }

@@ -20,13 +20,13 @@ export class UnreadableBook {
     const id = subjectLike(r.bucket, r.key, r.foreign === true);
     if (this.records.get(id)?.revision === r.revision) return false;
     this.records.set(id, r);
-    this.tell();
+    this.notify();
     return true;
   }
 
   /** It was deleted, or overwritten with one that can be read. */
   forget(bucket: BucketName, key: string, foreign = false): void {
-    if (this.records.size > 0 && this.records.delete(subjectLike(bucket, key, foreign))) this.tell();
+    if (this.records.size > 0 && this.records.delete(subjectLike(bucket, key, foreign))) this.notify();
   }
 
   /** Returns how to stop it. */
@@ -35,7 +35,7 @@ export class UnreadableBook {
     return () => this.listeners.delete(fn);
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const fn of [...this.listeners]) fn();
   }
 }

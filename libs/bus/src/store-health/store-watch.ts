@@ -44,8 +44,8 @@ export class StoreWatch {
   ) {}
 
   start(): this {
-    this.timer = this.bus.clock.every(LOOK_MS, () => void this.look());
-    void this.look();
+    this.timer = this.bus.clock.every(LOOK_MS, () => void this.check());
+    void this.check();
     return this;
   }
 
@@ -73,7 +73,7 @@ export class StoreWatch {
     };
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const now = this.bus.clock.monotonicMs();
     // An answer that came meanwhile may lie unread.
     if (this.lookedAt !== undefined && now - this.lookedAt >= STOOD_STILL_MS)

@@ -82,7 +82,7 @@ export class StreamReader implements Closable {
         reading.end();
         this.reading = undefined;
         if (wasLive) this.o.onGap?.();
-        if (!this.failing) this.tell(e);
+        if (!this.failing) this.log(e);
         this.failing = true;
         const { clock, random } = this.link;
         this.retry = clock.after(RETRY_MS + random.number() * RETRY_MS, () => this.begin());
@@ -90,7 +90,7 @@ export class StreamReader implements Closable {
     );
   }
 
-  private tell(e: unknown): void {
+  private log(e: unknown): void {
     const { stream } = this.o;
     // At the first start of a cluster: nothing is wrong.
     if (isStreamMissing(e)) this.link.log.info({ stream }, 'waits until inventory has created the storage');

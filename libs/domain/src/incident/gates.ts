@@ -10,6 +10,7 @@ import {
   type IncidentRecord,
   type Verdict,
 } from '#contracts';
+import { isHeardVerdict } from '../verdict/heard.js';
 import { unfenceable, whyNotFenced, type FenceabilityFacts } from '../node/to-be-fenced.js';
 import { brokerMajority, type BrokerHosts } from './broker-majority.js';
 import { lifeSigns, observationsIn, type HostLife } from './life-signs.js';
@@ -102,7 +103,7 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
   if (reportAge <= timeoutMs - settings.detection.interval)
     return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
   if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
-  if (v.verdict === 'UP' || v.verdict === 'DEGRADED') return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };
+  if (isHeardVerdict(v.verdict)) return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };
   const probe = v.evidence.ownProbe;
   if (probe !== undefined && probe.echo.length > 0)
     return { kind: 'echo', detail: `It echoes to the detector over ${probe.echo.join(', ')}.` };

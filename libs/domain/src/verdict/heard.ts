@@ -21,9 +21,7 @@ export const isUpByRecord = (n: Pick<NodeRecord, 'enrolled' | 'state' | 'verdict
  * business of its incident. One that no detector has judged yet counts.
  */
 export const answersForItsWork = (n: NodeRecord): boolean =>
-  shouldReport(n) &&
-  n.state === 'Discovered' &&
-  (n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED');
+  shouldReport(n) && n.state === 'Discovered' && (n.verdict === undefined || isHeardVerdict(n.verdict.verdict));
 
 /** Heard, and ssh has a way there. A node without an agent is known by what external monitors say. */
 export function isReachable(n: NodeRecord): boolean {

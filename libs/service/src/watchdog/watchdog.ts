@@ -23,7 +23,7 @@ export interface WatchdogParts {
  */
 export class Watchdog {
   private timer: Timer | undefined;
-  private telling = false;
+  private notifying = false;
   private ready = false;
   private complaint = '';
 
@@ -33,8 +33,8 @@ export class Watchdog {
   started(): void {
     const { watchdogMs } = this.p.order;
     if (watchdogMs !== undefined)
-      this.timer = this.p.clock.every(watchdogMs / WORDS_PER_LIMIT, () => this.look(), { background: true });
-    void this.tell('--ready');
+      this.timer = this.p.clock.every(watchdogMs / WORDS_PER_LIMIT, () => this.check(), { background: true });
+    void this.notify('--ready');
   }
 
   /**
@@ -43,13 +43,13 @@ export class Watchdog {
    */
   stopping(): Promise<void> {
     this.timer?.cancel();
-    return this.tell('STOPPING=1');
+    return this.notify('STOPPING=1');
   }
 
-  private look(): void {
+  private check(): void {
     const stalled = this.p.stalled();
     // One that was not heard to be ready is killed after its time to start.
-    if (stalled.length === 0) void this.tell(this.ready ? 'WATCHDOG=1' : '--ready');
+    if (stalled.length === 0) void this.notify(this.ready ? 'WATCHDOG=1' : '--ready');
     const names = stalled.map(({ task, forMs }) => `${task} for ${Math.round(forMs / 1000)} s`);
     this.complain(
       stalled.length === 0 ? '' : 'stalled',
@@ -58,16 +58,16 @@ export class Watchdog {
   }
 
   /** One word at a time: a manager that is slow is not to be drowned in them. */
-  private async tell(word: string): Promise<void> {
-    if (this.telling && word !== 'STOPPING=1') return;
-    this.telling = true;
+  private async notify(word: string): Promise<void> {
+    if (this.notifying && word !== 'STOPPING=1') return;
+    this.notifying = true;
     try {
       await this.p.notify(word);
       if (word === '--ready') this.ready = true;
     } catch (error) {
       this.complain('unheard', (error as Error).message);
     } finally {
-      this.telling = false;
+      this.notifying = false;
     }
   }
 

@@ -427,7 +427,7 @@ export const recover: readonly Mutant[] = [
     file: 'libs/domain/src/verdict/heard.ts',
     symbol: 'answersForItsWork',
     operation: {
-      operand: "(n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED')",
+      operand: '(n.verdict === undefined || isHeardVerdict(n.verdict.verdict))',
     },
     specs: ABSENCE,
   },

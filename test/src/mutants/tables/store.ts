@@ -121,14 +121,14 @@ export const store: readonly Mutant[] = [
   {
     name: 'a watch that stood still calls the store silent',
     file: 'libs/bus/src/store-health/store-watch.ts',
-    symbol: 'StoreWatch.look',
+    symbol: 'StoreWatch.check',
     operation: { replace: 'now - this.lookedAt >= STOOD_STILL_MS', with: 'now < 0' },
     specs: watch,
   },
   {
     name: 'a disk that hangs is asked once a second, until no thread is left',
     file: 'libs/bus/src/store-health/store-watch.ts',
-    symbol: 'StoreWatch.look',
+    symbol: 'StoreWatch.check',
     operation: { drop: 'if (this.reading) return;' },
     specs: watch,
   },

@@ -362,7 +362,7 @@ export const storm: readonly Mutant[] = [
   {
     name: 'a new conductor writes down ages before it knows those of the last',
     file: 'apps/inventory/src/snapshot/storm-book.ts',
-    symbol: 'StormBook.look',
+    symbol: 'StormBook.note',
     operation: { replace: 'this.written?.term !== term', with: 'this.written === undefined' },
     specs: kept,
   },
@@ -403,7 +403,7 @@ export const storm: readonly Mutant[] = [
     file: 'apps/inventory/src/execute/plan-executor.ts',
     symbol: 'PlanExecutor.act',
     operation: {
-      drop: 'if (concern.seesStorms !== undefined) this.fleets.storms.look(run.token, run.now, concern.seesStorms(fleet));',
+      drop: 'if (concern.seesStorms !== undefined) this.fleets.storms.note(run.token, run.now, concern.seesStorms(fleet));',
     },
     specs: kept,
   },

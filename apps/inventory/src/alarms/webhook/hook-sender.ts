@@ -51,7 +51,7 @@ export class HookSender {
     this.failures = 0;
     this.failingSince = undefined;
     // Also where another process has raised it.
-    await this.tell(() => this.o.alarms.clear('webhook-failing', this.o.name));
+    await this.writeAlarm(() => this.o.alarms.clear('webhook-failing', this.o.name));
   }
 
   private async failed(why: string): Promise<void> {
@@ -59,11 +59,11 @@ export class HookSender {
     this.failingSince ??= this.o.clock.monotonicMs();
     if (this.failures < FAILURES_UNTIL_ALARM) return;
     const message = `Webhook ${this.o.name} does not take alarms: ${why}. They are sent again and again for an hour.`;
-    await this.tell(() => this.o.alarms.raise('webhook-failing', this.o.name, 'warning', message));
+    await this.writeAlarm(() => this.o.alarms.raise('webhook-failing', this.o.name, 'warning', message));
   }
 
   /** The event must not be lost with the word about it. */
-  private async tell(act: () => Promise<unknown>): Promise<void> {
+  private async writeAlarm(act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (error) {

@@ -30,7 +30,7 @@ export function startAlarms(
   const { awaited, unstopped, failed: unclear } = awaitedStarts(fleet);
   const wanted = new HeldAlarms();
   const told = [
-    eachRecord(steps.made, aboutStep, (step) => tell(step, wanted)),
+    eachRecord(steps.made, aboutStep, (step) => setHeld(step, wanted)),
     eachRecord(awaited, aboutIt, (w) => {
       const text = failedStart(w);
       if (text !== undefined) wanted.setFailed(w.name, held(w, text));
@@ -52,7 +52,7 @@ export function startAlarms(
 const aboutIt = ({ name: workload }: WorkloadRecord): About => ({ workload });
 const aboutStep = ({ workload }: StartStep): About => aboutIt(workload);
 
-function tell({ workload: w, do: does, code, why, held: told }: StartStep, wanted: HeldAlarms): [] {
+function setHeld({ workload: w, do: does, code, why, held: told }: StartStep, wanted: HeldAlarms): [] {
   if (code === 'BARRED') wanted.setCertain(w.name, held(w, why));
   else if (told === 'young') wanted.tooYoung(w.name);
   else if (told !== undefined) wanted.set(w.name, { ...held(w, told.text), ...(does === 'no-room' && { code: does }) });
