@@ -3,8 +3,9 @@ import { GATE_MS } from '#domain/workload/start-decision.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
-import { perFleet } from '../../snapshot/per-fleet.js';
-import { aboutWorkload, decideTogether } from '../each-record.js';
+import { madeOnce, perFleet } from '../../snapshot/per-fleet.js';
+import type { Records } from '../../snapshot/records.js';
+import { aboutWorkload, eachRecord, type Decided } from '../each-record.js';
 import type { DoubleCondition } from './start-conditions.js';
 
 /** A report may be on its way: one that is seen for no longer than this is not told of, ms. */
@@ -20,29 +21,33 @@ export interface Double {
 }
 
 /**
- * What runs where it is not assigned, by the nodes' own fresh reports. A start that is owed is looked at before it is
- * given, and the registry corrected: of the others somebody must be told.
+ * Workload → where it is, in the order of the records. A start that is owed is looked at before it is given, and the registry
+ * corrected: of the others somebody must be told.
+ */
+export const settledOn = ({ name, assignment, start }: WorkloadRecord): readonly (readonly [string, string])[] =>
+  assignment === undefined || start !== undefined ? [] : [[name, assignment.node]];
+
+/**
+ * What runs where it is not assigned, by the nodes' own fresh reports, in the order of `settled`.
+ * @param settled see {@link settledOn}
  * @param fresh one for each node. Each is read once: fleets have thousands of nodes, and this is asked every round
  */
 export function doublesOf(
-  workloads: readonly WorkloadRecord[],
-  fresh: readonly Pick<Report, 'node' | 'workloads'>[],
+  settled: ReadonlyMap<string, string>,
+  fresh: Iterable<Pick<Report, 'node' | 'workloads'>>,
 ): Double[] {
-  const assigned = new Map<string, string>();
-  for (const w of workloads)
-    if (w.assignment !== undefined && w.start === undefined) assigned.set(w.name, w.assignment.node);
   // Nearly all run where they are assigned: only of the others anything is made.
   const found = new Map<string, Double[]>();
   for (const { node: on, workloads: runs = [] } of fresh)
     for (const { name: workload, starting } of runs) {
-      const at = assigned.get(workload);
+      const at = settled.get(workload);
       if (at === undefined || at === on) continue;
       const known = found.get(workload) ?? [];
       // Of a name that a report has twice the first counts.
       if (known.at(-1)?.on === on) continue;
       found.set(workload, [...known, { workload, on, assigned: at, starting: starting === true }]);
     }
-  return found.size === 0 ? [] : workloads.flatMap((w) => found.get(w.name) ?? []);
+  return found.size === 0 ? [] : [...settled.keys()].flatMap((name) => found.get(name) ?? []);
 }
 
 /** One for each workload, whatever number of nodes it is on. */
@@ -75,14 +80,16 @@ export function doublesSeen(
   return { certain: all.filter(isCertain), young: all.filter((d) => !isCertain(d)) };
 }
 
-export const doubles = perFleet(({ workloads, reports }: Fleet) =>
-  decideTogether(workloads.list, aboutWorkload, (some): readonly Double[] =>
-    doublesOf(
-      some.map((e) => e.value),
-      [...reports.values()],
-    ),
-  ),
-);
+export const doubles = perFleet(({ workloads, reports }: Fleet): Decided<Double> => {
+  const { made, failed } = settled(workloads);
+  return { made: doublesOf(made, reports.values()), failed };
+});
+
+/** The records are the same until one of them changes, whatever else does. */
+const settled = madeOnce(({ list }: Records<WorkloadRecord>) => {
+  const { made, failed } = eachRecord(list, aboutWorkload, (e) => settledOn(e.value));
+  return { made: new Map(made), failed };
+});
 
 const isThere = (d: Double): DoubleCondition => `double/${d.workload}/${d.on}`;
 const runsThere = (d: Double): DoubleCondition => `double/${d.workload}/${d.on}/running`;

@@ -85,12 +85,12 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
     nodes.map((node) => [node, `job:${key}`] as const),
   );
   for (const [node, cause] of jobs.made) leaving.set(node, cause);
-  const known = eachRecord(fleet.workloads.list, aboutWorkload, (e) => [
-    { ...e, isFailing: isFailing(e.value), isMoving: e.value.move !== undefined },
-  ]);
-  const isIdle = leaving.size === 0 && !known.made.some((e) => e.isFailing);
+  // Nothing is made of those that stay: they are nearly all.
+  const failing = eachRecord(fleet.workloads.list, aboutWorkload, (e) => (isFailing(e.value) ? [e] : []));
+  const moving = eachRecord(fleet.workloads.list, aboutWorkload, (e) => (e.value.move === undefined ? [] : [e.value]));
+  const isIdle = leaving.size === 0 && failing.made.length === 0;
   const room = isIdle ? { made: [], failed: [] } : hosts(fleet);
-  const { made: plan, failed } = decideTogether(known.made, aboutWorkload, (some) =>
+  const { made: plan, failed } = decideTogether(fleet.workloads.list, aboutWorkload, (some) =>
     decideMoves({
       ...{ leaving, workloads: some.map((e) => e.value), hosts: room.made, now: fleet.wallMs },
       reported: (node) => reported(fleet, node),
@@ -103,9 +103,9 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
   );
   return {
     leaving,
-    moving: known.made.filter((e) => e.isMoving).map((e) => e.value),
+    moving: moving.made,
     plan,
-    failed: [...draining(fleet).failed, ...jobs.failed, ...known.failed, ...room.failed, ...failed],
+    failed: [...draining(fleet).failed, ...jobs.failed, ...failing.failed, ...moving.failed, ...room.failed, ...failed],
   };
 });
 
