@@ -28,6 +28,18 @@ it('copies nothing: between two changes every snapshot has the same records', ()
   expect(fleets.now().jobs).not.toBe(before.jobs);
 });
 
+it('is one at one moment, so that what is made of it is made once', () => {
+  const store = new MemoryStore();
+  store.nodes.set('n-1', aNode('n-1'));
+  store.clock.now = 5_000;
+  store.detector.hear(JSON.stringify(aBeacon({ seq: 1 })));
+  const fleets = fleetSource(store);
+  const fleet = fleets.now();
+  expect(fleets.now()).toBe(fleet);
+  store.clock.now = 5_001;
+  expect(fleets.now()).not.toBe(fleet);
+});
+
 it('shows what was read in the place of what its view shows', async () => {
   const store = new MemoryStore();
   store.nodes.set('n-1', aNode('n-1'));

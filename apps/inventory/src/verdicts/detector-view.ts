@@ -9,6 +9,8 @@ import { SilenceWatch } from './silence-watch.js';
 /** A process that has listened for so long, ms, would have heard a detector that speaks. */
 const FIRST_WORD_MS = 1.5 * BEACON_PERIOD_MS;
 
+const NOBODY: readonly never[] = [];
+
 /**
  * What the active detector last said of itself. Without a beacon for 3 s, measured on this process's own monotonic
  * clock, every verdict counts as UNKNOWN.
@@ -78,9 +80,12 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The most that were silent at the same moment a moment ago, each with how long by now, ms. */
-  get silentTogether(): { node: string; forMs: number }[] {
+  get silentTogether(): readonly { readonly node: string; readonly forMs: number }[] {
+    const together = this.silence.together();
+    // Most days: a snapshot is the one before only where this is the same list.
+    if (together.length === 0) return NOBODY;
     const now = this.context.clock.monotonicMs();
-    return this.silence.together().map(({ node, since }) => ({ node, forMs: now - since }));
+    return together.map(({ node, since }) => ({ node, forMs: now - since }));
   }
 
   /** ms that pass only while a detector is heard that sees the fleet: to measure how long a verdict has stood. */
