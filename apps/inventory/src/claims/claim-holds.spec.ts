@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClaimRecord } from '#contracts';
 import { decideEdit, finishEdit } from '../node-requests/edits.js';
 import { noReservations, release } from '../operations/reservations.js';
-import { dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
+import { confirmClaim, dropClaim, giveUpClaim, takeClaim } from '#domain/claim/claim-holds.js';
 
 const claim: ClaimRecord = { id: 'claim-1', owner: 'nomad', nodes: ['a-1', 'b-1'], by: 'spec', at: 1 };
 
@@ -24,5 +24,26 @@ describe('the end of a claim', () => {
     const ended = dropClaim(edited, 'claim-1');
     expect(ended?.held).toEqual({ 'a-1': { edit: 'edit-1', generation: 1, at: 1 } });
     expect(ended && finishEdit(ended, 'edit-1', 3)?.held).toEqual({});
+  });
+});
+
+describe('a claim that is pending', () => {
+  const pending = takeClaim(noReservations, { ...claim, pending: true });
+
+  it('counts once its nodes were read again', () => {
+    expect(confirmClaim(pending, claim)?.next.claims).toEqual({ 'claim-1': claim });
+  });
+
+  it('counts by no read of other nodes, which another request with its key has given up', () => {
+    expect(confirmClaim(pending, { id: 'claim-1', nodes: ['a-1', 'c-1'] })).toBeUndefined();
+  });
+
+  it('is given up where one of its nodes has left service', () => {
+    expect(giveUpClaim(pending, 'claim-1').next?.held).toEqual({});
+  });
+
+  it('stands where another request with its key has confirmed it meanwhile', () => {
+    const confirmed = confirmClaim(pending, claim)?.next ?? pending;
+    expect(giveUpClaim(confirmed, 'claim-1')).toEqual({ stands: claim });
   });
 });

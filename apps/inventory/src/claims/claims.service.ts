@@ -26,7 +26,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
 import { timedId } from '../store/timed-id.js';
 import { chooseNodes, type Candidate } from './claim-choice.js';
-import { confirmClaim, dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
+import { confirmClaim, dropClaim, giveUpClaim, takeClaim } from '#domain/claim/claim-holds.js';
 
 /** A claim whose nodes went out of service while it was taken is chosen anew so often. */
 const TRIES = 3;
@@ -45,6 +45,7 @@ export class ClaimsService {
   /**
    * Takes `count` nodes by one compare-and-set, then looks at them once more: one that has left service meanwhile gives
    * the claim up, and others are chosen. It is pending until then: where this process dies between the two, it is given up.
+   * Two requests with one key have one claim: one that another of them has confirmed is never given up.
    * @throws MusterError NO_SERVICEABLE_NODE with counts by reason; HOST_GROUP_INVALID; BAD_REQUEST for the selector
    */
   async create(asked: Asked): Promise<ClaimRecord> {
@@ -53,12 +54,13 @@ export class ClaimsService {
       const { claim, known } = await this.take(asked, fits);
       if (known) return claim;
       const lost = await this.outNow(claim.nodes);
-      const confirmed = lost === undefined ? await this.confirm(claim.id) : undefined;
+      const confirmed = lost === undefined ? await this.confirm(claim) : undefined;
       if (confirmed !== undefined) {
         await this.publish(confirmed, 'taken');
         return confirmed;
       }
-      await this.book.tidy((r) => dropClaim(r, claim.id));
+      const stands = await this.giveUp(claim.id);
+      if (stands !== undefined) return stands;
       if (tries === TRIES)
         throw new MusterError(
           'NO_SERVICEABLE_NODE',
@@ -127,12 +129,23 @@ export class ClaimsService {
     });
   }
 
-  private confirm(id: string): Promise<ClaimRecord | undefined> {
+  private confirm(read: ClaimRecord): Promise<ClaimRecord | undefined> {
     return this.book.change<void, ClaimRecord | undefined>({
       read: async () => Promise.resolve(),
       decide: (now) => {
-        const confirmed = confirmClaim(now, id);
+        const confirmed = confirmClaim(now, read);
         return confirmed ? { next: confirmed.next, answer: confirmed.claim } : { answer: undefined };
+      },
+    });
+  }
+
+  /** @returns the claim where it stands all the same */
+  private giveUp(id: string): Promise<ClaimRecord | undefined> {
+    return this.book.change<void, ClaimRecord | undefined>({
+      read: async () => Promise.resolve(),
+      decide: (now) => {
+        const { next, stands } = giveUpClaim(now, id);
+        return { ...(next && { next }), answer: stands };
       },
     });
   }

@@ -25,12 +25,27 @@ export function dropClaim(r: Reservations, id: string): Reservations | undefined
   return { ...r, held, claims };
 }
 
-/** It was looked at again, and counts; undefined: it is gone. */
-export function confirmClaim(r: Reservations, id: string): { next: Reservations; claim: ClaimRecord } | undefined {
+/**
+ * Its nodes were read again, and it counts; undefined: it is gone, or a request with the same key has taken others since,
+ * which this one has not read.
+ */
+export function confirmClaim(
+  r: Reservations,
+  { id, nodes }: Pick<ClaimRecord, 'id' | 'nodes'>,
+): { next: Reservations; claim: ClaimRecord } | undefined {
   const now = r.claims?.[id];
-  if (now === undefined) return undefined;
-  const { pending: _looked, ...claim } = now;
+  if (now === undefined || now.nodes.join() !== nodes.join()) return undefined;
+  const { pending: _read, ...claim } = now;
   return { next: { ...r, claims: { ...r.claims, [id]: claim } }, claim };
+}
+
+/**
+ * What takes its place where it could not be confirmed: nothing; or it stands, since another request with the same key has
+ * confirmed it, and its caller may use the nodes already.
+ */
+export function giveUpClaim(r: Reservations, id: string): { next?: Reservations | undefined; stands?: ClaimRecord } {
+  const now = r.claims?.[id];
+  return now !== undefined && now.pending !== true ? { stands: now } : { next: dropClaim(r, id) };
 }
 
 /** Whoever took it has answered, or is gone, by then, ms: no caller waits for so long. */

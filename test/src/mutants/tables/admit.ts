@@ -499,4 +499,18 @@ export const admit: readonly Mutant[] = [
     operation: { operand },
     specs: ['apps/inventory/src/plan/jobs/claim-expiry.spec.ts'],
   })),
+  {
+    name: 'a claim is given up that a request with the same key has confirmed',
+    file: 'libs/domain/src/claim/claim-holds.ts',
+    symbol: 'giveUpClaim',
+    operation: { operand: 'now.pending !== true' },
+    specs: ['apps/inventory/src/claims/claim-holds.spec.ts'],
+  },
+  {
+    name: 'a claim counts by a read of nodes that it had before',
+    file: 'libs/domain/src/claim/claim-holds.ts',
+    symbol: 'confirmClaim',
+    operation: { operand: 'now.nodes.join() !== nodes.join()' },
+    specs: ['apps/inventory/src/claims/claim-holds.spec.ts'],
+  },
 ];
