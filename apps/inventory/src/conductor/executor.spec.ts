@@ -243,6 +243,28 @@ describe('the executor', () => {
     expect({ runs, timers: vi.getTimerCount() }).toEqual({ runs: 2, timers: 0 });
   });
 
+  it('tries an isolated part that fails less and less often, and what else is about the same in every run', async () => {
+    const tried: number[] = [];
+    const began = performance.now();
+    let noted = 0;
+    world.add('a', async (run) => {
+      const fails = async (): Promise<void> => {
+        tried.push(Math.round(performance.now() - began));
+        return Promise.reject(new Error('odd'));
+      };
+      await run.isolated({ node: 'n-1' }, fails, 'fence');
+      await run.isolated({ node: 'n-1' }, async () => Promise.resolve(void noted++), 'note');
+    });
+    for (let at = 0; at < 3000; at += 10) {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(tried).toEqual([0, 50, 150, 350, 750, 1550, 2550]);
+    expect(noted).toBe(300);
+    expect(world.errors).toHaveLength(tried.length);
+    expect(world.sut.failing()).toMatchObject([{ name: 'a', errors: tried.length }]);
+  });
+
   it('does a part at its pace, however often the task runs, and in the next term too', async () => {
     const done: number[] = [];
     const began = performance.now();

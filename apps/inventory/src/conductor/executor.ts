@@ -10,6 +10,7 @@ interface Entry {
   record: TaskRecord;
   rounds: Rounds;
   paced: PacedParts;
+  failing: PacedParts;
 }
 
 /**
@@ -33,7 +34,7 @@ export class Executor {
       task,
       record: new TaskRecord(task, this.clock),
       rounds: new Rounds(() => this.run(entry), this.clock),
-      paced: new Map(),
+      ...{ paced: new Map(), failing: new Map() },
     };
     this.entries.push(entry);
   }
@@ -74,12 +75,14 @@ export class Executor {
   }
 
   /** Most runs find nothing to do, and are over when they return: undefined. */
-  private run({ task, record, paced }: Entry): Promise<void> | undefined {
+  private run({ task, record, paced, failing }: Entry): Promise<void> | undefined {
     const token = this.right.begin();
     if (token === undefined) return undefined;
     const { right, clock, random, log } = this;
     const outcomes = new Outcomes(record.fails);
-    const run = new OneRun(token, clock.monotonicMs(), { task: task.name, right, random, log, outcomes, paced });
+    const run = new OneRun(token, clock.monotonicMs(), {
+      ...{ task: task.name, right, random, log, outcomes, paced, failing },
+    });
     record.begun(token);
     const done = begun(task.reconciler, run);
     if (done !== undefined) return this.rest(done, run, { task: task.name, record, outcomes });

@@ -1,8 +1,8 @@
 import { MusterError, type Random } from '#contracts';
 import type { Bus } from '#bus';
-import { retryDelayMs } from './retry-policy.js';
+import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type { Outcomes } from './task-record.js';
-import type { About, Pace, TaskRun } from './task.js';
+import { PERIOD_MS, type About, type Pace, type TaskRun } from './task.js';
 
 /** The right to act as the one conductor. */
 export interface ConductorRight {
@@ -15,6 +15,17 @@ export interface ConductorRight {
 /** Part that has a pace → monotonic ms from which it is due again, and how often in a row it has failed. */
 export type PacedParts = Map<string, { dueAt: number; failures: number }>;
 
+/**
+ * In a fleet in which much changes there are a hundred runs a second: what fails each time is tried less often. It waits no
+ * longer than a run that nothing wakes.
+ */
+const PART_RETRY: RetryPolicy = { firstMs: 50, growth: 2, mostMs: PERIOD_MS };
+
+/** What failed, and was not tried again for so long once it was due, is not there any more, ms. */
+const FORGOTTEN_MS = 60 * PERIOD_MS;
+
+const DONE = Promise.resolve();
+
 export interface OneRunParts {
   task: string;
   right: Pick<ConductorRight, 'check'>;
@@ -22,6 +33,8 @@ export interface OneRunParts {
   log: Pick<Bus['log'], 'error'>;
   outcomes: Outcomes;
   paced: PacedParts;
+  /** Isolated parts that have failed and not succeeded since. */
+  failing: PacedParts;
 }
 
 /** See {@link TaskRun}. */
@@ -42,8 +55,14 @@ export class OneRun implements TaskRun {
     return this.token;
   }
 
-  isolated(about: About, act: () => Promise<unknown>): Promise<void> {
-    const part = this.attempt(about, act);
+  isolated(about: About, act: () => Promise<unknown>, what = ''): Promise<void> {
+    const { failing, outcomes } = this.p;
+    if (failing.size > 0 && this.now < (failing.get(partOf(about, what))?.dueAt ?? -Infinity)) {
+      this.failures += 1;
+      outcomes.waits(about);
+      return DONE;
+    }
+    const part = this.attempt(about, act, what);
     // Parts are gathered first and awaited together: where the gathering fails, nobody awaits this one.
     part.catch(() => undefined);
     return part;
@@ -62,16 +81,26 @@ export class OneRun implements TaskRun {
     log.error({ task, ...about, code: e.code, cause: e.cause }, `${task} failed: ${e.message}`);
   }
 
-  private async attempt(about: About, act: () => Promise<unknown>): Promise<void> {
+  private async attempt(about: About, act: () => Promise<unknown>, what: string): Promise<void> {
+    const { failing, outcomes } = this.p;
     try {
       this.check();
       await act();
-      this.p.outcomes.add(about);
+      outcomes.add(about);
+      if (failing.size > 0) failing.delete(partOf(about, what));
     } catch (cause) {
       const e = MusterError.from(cause);
       if (e.code === 'LEASE_LOST') throw e;
       this.failed(about, e);
+      this.retryLater(partOf(about, what));
     }
+  }
+
+  private retryLater(part: string): void {
+    const { failing } = this.p;
+    for (const [key, { dueAt }] of failing) if (this.now - dueAt > FORGOTTEN_MS) failing.delete(key);
+    const failures = (failing.get(part)?.failures ?? 0) + 1;
+    failing.set(part, { dueAt: this.now + retryDelayMs(PART_RETRY, failures), failures });
   }
 
   private async paced(
@@ -99,3 +128,5 @@ export class OneRun implements TaskRun {
     }
   }
 }
+
+const partOf = (about: About, what: string): string => JSON.stringify([what, about]);

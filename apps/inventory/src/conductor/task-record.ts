@@ -7,6 +7,7 @@ const FORGOTTEN_MS = 150_000;
 /** What has become of the parts of one run. The whole of it is the part that is about nothing. */
 export class Outcomes {
   readonly byPart = new Map<string, MusterError | undefined>();
+  private readonly waiting = new Set<string>();
 
   /** @param fails a part of the task has failed before: a success is worth noting. A run may have thousands of parts. */
   constructor(private readonly fails: boolean) {}
@@ -14,12 +15,24 @@ export class Outcomes {
   /** A part of which anything failed has failed. */
   add(about: About, error?: MusterError): void {
     if (error === undefined && !this.fails) return;
-    const part = Object.entries(about)
-      .map(([what, which]) => `${what} ${which}`)
-      .join(', ');
+    const part = partOf(about);
     this.byPart.set(part, this.byPart.get(part) ?? error);
   }
+
+  /** Something of it has failed before, and is not due yet: whatever else of it succeeds, it has not. */
+  waits(about: About): void {
+    this.waiting.add(partOf(about));
+  }
+
+  hasSucceeded(part: string): boolean {
+    return this.byPart.get(part) === undefined && !this.waiting.has(part);
+  }
 }
+
+const partOf = (about: About): string =>
+  Object.entries(about)
+    .map(([what, which]) => `${what} ${which}`)
+    .join(', ');
 
 /** One part of a task, or the whole of it, that has not succeeded since. */
 interface Failing {
@@ -63,8 +76,8 @@ export class TaskRecord {
     this.lastMs = Math.round(this.clock.monotonicMs() - (this.runningSince ?? 0));
     this.runningSince = undefined;
     for (const [part, error] of outcomes.byPart)
-      if (error === undefined) this.failing.delete(part);
-      else this.failed(part, error);
+      if (error !== undefined) this.failed(part, error);
+      else if (outcomes.hasSucceeded(part)) this.failing.delete(part);
   }
 
   view(): TaskView {

@@ -37,10 +37,12 @@ export interface TaskRun {
   check(): number;
   /**
    * A part of the run that must not hold up the others: it begins at once where the lease is held, and what it throws
-   * is logged with what it is about.
+   * is logged with what it is about. One that has failed is left out until it is due again: after 50 ms, doubled up to the
+   * period of a task.
+   * @param what is done: of one about which several things are, each is tried again by itself
    * @throws MusterError LEASE_LOST, and nothing else: that ends the run
    */
-  isolated(about: About, act: () => Promise<unknown>): Promise<void>;
+  isolated(about: About, act: () => Promise<unknown>, what?: string): Promise<void>;
   /**
    * Does it where it was last begun `everyMs` ago or longer, also in another term of this process, and where a failure
    * has waited its time. What it throws is thrown. Undefined: it was not due.

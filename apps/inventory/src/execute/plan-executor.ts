@@ -103,9 +103,11 @@ export class PlanExecutor {
     intents: readonly Intent[],
   ): Promise<void> {
     const inquired = inquiries.map((inquiry) =>
-      run.isolated({ node: inquiry.node.name }, () => this.inquire(run, concern, inquiry)),
+      run.isolated({ node: inquiry.node.name }, () => this.inquire(run, concern, inquiry), 'inquire'),
     );
-    await inParallel(intents, (intent) => run.isolated(intent.about, () => this.writer.carryOut(intent, run)));
+    await inParallel(intents, (intent) =>
+      run.isolated(intent.about, () => this.writer.carryOut(intent, run), intent.do),
+    );
     await Promise.all(inquired);
   }
 

@@ -267,6 +267,20 @@ export const lease: readonly Mutant[] = [
     specs: ['sim/src/nats/token-floor.spec.ts'],
   },
   {
+    name: 'a part that waits for its next try counts as well',
+    file: 'apps/inventory/src/conductor/task-record.ts',
+    symbol: 'Outcomes.hasSucceeded',
+    operation: { operand: '!this.waiting.has(part)' },
+    specs: EXECUTOR,
+  },
+  {
+    name: 'what is done of a node waits for something else of it that fails',
+    file: 'apps/inventory/src/conductor/one-run.ts',
+    symbol: 'partOf',
+    operation: { replace: '[what, about]', with: '[about]' },
+    specs: EXECUTOR,
+  },
+  {
     name: 'what a run of the conductor has waited for is written although its lease is lost',
     file: 'apps/inventory/src/conductor/one-run.ts',
     symbol: 'OneRun.check',
