@@ -2,40 +2,68 @@ import { describe, expect, it } from 'vitest';
 import {
   alarmKey,
   defaultSettings,
+  defaultStorm,
+  PERMITS_KEY,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
   type AlarmCode,
   type AlarmRecord,
   type BucketName,
   type ClaimRecord,
+  type FencingSettings,
+  type GateCode,
   type Hold,
   type IncidentRecord,
+  type NodeRecord,
+  type Permits,
   type PlanItem,
   type PowerCommand,
   type Reservations,
+  type StormTrip,
+  type VerdictKind,
   type WorkloadRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
+import { deviceOf } from '../hands/hands-programs.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { FleetOracle } from './fleet-oracle.js';
 import type { PlayedHost } from './played-host.js';
 
+interface Played {
+  silent?: readonly string[];
+  hung?: readonly string[];
+  brokers?: readonly string[];
+  /** Node → the one whose power its device switches. */
+  wires?: Readonly<Record<string, string>>;
+  isBlind?: boolean;
+  /** The monitor's word of a machine that does not speak. */
+  verdict?: VerdictKind;
+}
+
 /** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
-function world(silent: readonly string[] = [], brokers: readonly string[] = []) {
+function world({ silent = [], hung = [], brokers = [], wires = {}, isBlind = false, verdict = 'DOWN' }: Played = {}) {
+  const isSilent = (name: string): boolean => silent.includes(name) || hung.includes(name);
+  let nowMs = 1_000;
   const oracle = new FleetOracle({
-    now: () => 1_000,
+    now: () => nowMs,
     chassis: new Map(),
     bounds: presentBounds,
     owesOn: () => false,
     intended: () => undefined,
-    hosts: new Map(['n-1', 'n-2'].map((name) => [name, { name, speaks: !silent.includes(name) } as PlayedHost])),
+    hosts: new Map(
+      ['n-1', 'n-2'].map((name) => [
+        name,
+        { name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1' } as PlayedHost,
+      ]),
+    ),
     brake: 2,
-    isCalledUp: () => true,
-    noQuorum: () => undefined,
-    notCalledDead: () => undefined,
+    isCalledUp: (node) => !isSilent(node),
+    noQuorum: () => (isBlind ? 'the monitor has no quorum' : undefined),
+    notCalledDead: () => (verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`),
     brokers,
+    machineOf: (node) => wires[node] ?? node,
     wallOf: () => 1_000,
     phase: () => undefined,
   });
@@ -47,10 +75,15 @@ function world(silent: readonly string[] = [], brokers: readonly string[] = []) 
   const remove = (bucket: BucketName, key: string): void => oracle.stored(bucket, key, '', ++revision);
   const loseLast = (writes: number): void => void (revision -= writes);
   const broken = (): string[] => oracle.violations.map((v) => v.rule);
-  const settings = defaultSettings('c');
-  store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce' } });
+  const fencing = (o: Partial<FencingSettings> = {}): void => {
+    const settings = defaultSettings('c');
+    store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce', ...o } });
+  };
+  const waits = (ms: number): void => void (nowMs += ms);
+  fencing();
   for (const name of ['n-1', 'n-2']) store('nodes', name, aNode(name));
-  return { oracle, store, remove, loseLast, broken, pause };
+  for (const name of [...silent, ...hung]) oracle.speaks(name, false);
+  return { oracle, store, remove, loseLast, broken, pause, fencing, waits };
 }
 
 const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
@@ -60,7 +93,7 @@ const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', ge
 
 describe('a workload that runs nowhere', () => {
   const standing = (code: AlarmCode, o: { out?: readonly string[]; silent?: readonly string[] } = {}): string[] => {
-    const { oracle, store, broken } = world(o.silent);
+    const { oracle, store, broken } = world({ silent: o.silent ?? [] });
     const cordon = { by: 'eve', reason: 'wanted', at: 1, drain: false };
     for (const node of o.out ?? []) store('nodes', node, aNode(node, { cordon }));
     store('workloads', 'w1', assigned);
@@ -91,7 +124,7 @@ describe('a workload that runs nowhere', () => {
 
 describe('a fencing that has failed', () => {
   const standing = (brokers: readonly string[]): string[] => {
-    const { oracle, store, broken } = world(['n-1'], brokers);
+    const { oracle, store, broken } = world({ silent: ['n-1'], brokers });
     store('incidents', 'n-1', anIncident('n-1', { phase: 'failed' }));
     oracle.judgeEnd();
     return broken();
@@ -104,17 +137,127 @@ describe('a fencing that has failed', () => {
   });
 });
 
+describe('a gate that holds an incident at the end', () => {
+  type Prepare = (w: ReturnType<typeof world>) => void;
+  const nothing: Prepare = () => undefined;
+  const standing = (gate: GateCode, prepare: Prepare, o: Played = {}, i: Partial<IncidentRecord> = {}): string[] => {
+    const w = world({ silent: ['n-1'], ...o });
+    prepare(w);
+    w.store('incidents', 'n-1', anIncident('n-1', { phase: 'suppressed', gate, ...i }));
+    w.oracle.judgeEnd();
+    return w.broken();
+  };
+  const cordon = { by: 'eve', reason: 'wanted', at: 1, drain: false };
+  const node =
+    (o: Partial<NodeRecord>): Prepare =>
+    (w) =>
+      w.store('nodes', 'n-1', aNode('n-1', { powerLevels: [[deviceOf('n-1', 0)]], ...o }));
+  const permits =
+    (o: Partial<Permits>): Prepare =>
+    (w) =>
+      w.store('admission', PERMITS_KEY, { granted: [], ...o });
+  const granted = (of: string, ...incidents: string[]): Permits['granted'] =>
+    incidents.map((incident) => ({ incident, node: of, at: 1 }));
+  const storm = (o: Partial<StormTrip> = {}): Prepare =>
+    permits({ trips: [{ id: 's-1', cause: 'brake', at: 1, members: { 'n-1': {}, 'n-2': {} }, ...o }] });
+  const later =
+    (prepare: Prepare, ms: number): Prepare =>
+    (w) => {
+      prepare(w);
+      w.waits(ms);
+    };
+  const untilOver = 200_000;
+  const released = { by: 'eve', reason: 'wanted', at: 1, force: false };
+  const living: Played = { silent: [] };
+
+  it.each<[GateCode, string, Prepare, Played?, Partial<IncidentRecord>?]>([
+    ['BLIND', 'the monitor has no quorum', nothing, { isBlind: true }],
+    ['BLIND', 'the monitor does not call it dead', nothing, { verdict: 'SUSPECT' }],
+    [
+      ...(['BLIND', 'it lives, and a person let it go past another gate with force', nothing] as const),
+      { ...living, verdict: 'UP' },
+      { wantedAt: 'UP', released: { ...released, gates: ['LIFE_SIGN'], force: true } },
+    ],
+    ['NOT_FENCEABLE', 'it is cordoned', node({ cordon })],
+    ['NOT_FENCEABLE', 'it is not in service', node({ status: 'Maintenance' })],
+    ['NOT_FENCEABLE', 'it has no power device', node({ powerLevels: [] })],
+    ['NOT_FENCEABLE', 'its device switches another machine', node({}), { wires: { 'n-1': 'n-2' } }],
+    ['NOT_FENCEABLE', 'a person decides', node({ fencing: 'manual' })],
+    ['LIFE_SIGN', 'it speaks, and was ordered off', nothing, living, { cause: 'manual' }],
+    ['LIFE_SIGN', 'it is hung, which is only told', (w) => w.fencing({ hung: 'alarm' }), { silent: [], hung: ['n-1'] }],
+    ['BRAKE', 'a storm has just been tripped', storm()],
+    [
+      'BRAKE',
+      'too many are silent',
+      (w) => w.fencing({ storm: { ...defaultStorm, brakeAtLeast: 1 } }),
+      { silent: ['n-1', 'n-2'] },
+    ],
+    ['DOMAIN', 'a storm of its domain has just been tripped', storm({ cause: 'domain', domain: 'rack' })],
+    ['CAP', 'so many were permitted', permits({ granted: granted('n-2', 'i-7', 'i-8', 'i-9') })],
+    ['FLAPPING', 'it was permitted so often', permits({ granted: granted('n-1', 'i-7', 'i-8', 'i-9') })],
+    ['QUORUM', 'it takes the bus along', nothing, { brokers: ['n-1'] }],
+    ['PAUSED', 'a person has paused', (w) => w.fencing({ paused: { by: 'eve', reason: 'wanted' } })],
+    ['OBSERVE', 'a person has set it', (w) => w.fencing({ mode: 'observe' })],
+  ])('breaks no rule: %s where %s', (gate, _why, prepare, o, i) => {
+    expect(standing(gate, prepare, o, i)).toEqual([]);
+  });
+
+  it.each<[GateCode, string, Prepare, Played?, Partial<IncidentRecord>?]>([
+    ['BLIND', 'it is called dead by who sees', nothing],
+    ['NOT_FENCEABLE', 'nothing is against it', node({})],
+    [
+      'NOT_FENCEABLE',
+      'a person let it go',
+      node({ cordon }),
+      {},
+      { released: { ...released, gates: ['NOT_FENCEABLE'] } },
+    ],
+    ['ALREADY_OPEN', 'it is the one', nothing],
+    ['LIFE_SIGN', 'it is dead', nothing],
+    ['LIFE_SIGN', 'it is hung, which is fenced', nothing, { silent: [], hung: ['n-1'] }],
+    ['LIFE_SIGN', 'it is up, and nobody ordered it off', nothing, living],
+    [
+      'LIFE_SIGN',
+      'it is up, and was not when it was ordered off',
+      nothing,
+      living,
+      { cause: 'manual', wantedAt: 'DOWN' },
+    ],
+    ['BRAKE', 'nothing stands and it is alone', nothing],
+    ['BRAKE', 'the storm is long over', later(storm(), untilOver)],
+    ['BRAKE', 'a person let it go', storm(), {}, { released: { ...released, gates: ['BRAKE'] } }],
+    ['BRAKE', 'the storm is of its domain', storm({ cause: 'domain', domain: 'rack' })],
+    ['DOMAIN', 'nothing stands and it is alone', nothing],
+    ['DOMAIN', 'the storm is long over', later(storm({ cause: 'domain', domain: 'rack' }), untilOver)],
+    ['CAP', 'fewer were permitted', permits({ granted: granted('n-2', 'i-8', 'i-9') })],
+    ['CAP', 'it was long ago', later(permits({ granted: granted('n-2', 'i-7', 'i-8', 'i-9') }), 700_000)],
+    ['FLAPPING', 'others were permitted', permits({ granted: granted('n-2', 'i-7', 'i-8', 'i-9') })],
+    ['QUORUM', 'the bus stays', nothing, { brokers: ['n-2'] }],
+    ['PAUSED', 'the pause is over', (w) => w.fencing({ paused: { by: 'eve', reason: 'wanted', until: 999 } })],
+    ['OBSERVE', 'the mode is enforce', nothing],
+  ])('breaks one: %s where %s', (gate, _why, prepare, o, i) => {
+    expect(standing(gate, prepare, o, i)).toEqual(['gate-untrue']);
+  });
+
+  it('excuses what ran on its node only where it is so', () => {
+    const work = (w: ReturnType<typeof world>): void => w.store('workloads', 'w1', assigned);
+    expect(standing('QUORUM', work, { brokers: ['n-1'] })).toEqual([]);
+    expect(standing('QUORUM', work, { brokers: ['n-2'] })).toEqual(['gate-untrue', 'not-running']);
+  });
+});
+
 describe('a plan of what stands still', () => {
   const judged = (items: readonly PlanItem[]): string[] => {
-    const { oracle, store, broken } = world();
+    const { oracle, store, broken, fencing } = world({ silent: ['n-1'] });
+    fencing({ paused: { by: 'eve', reason: 'wanted' } });
     store('workloads', 'w1', assigned);
-    store('incidents', 'n-1', anIncident('n-1', { phase: 'suppressed', gate: 'BRAKE' }));
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'suppressed', gate: 'PAUSED' }));
     oracle.judgePlan(items);
     return broken();
   };
   const item: PlanItem = {
-    ...{ about: 'incident', name: 'n-1', nodes: ['n-1'], does: 'waits', next: 'holds it at gate BRAKE' },
-    ...{ reason: 'Too many are unhealthy.', gate: 'BRAKE', again: {} },
+    ...{ about: 'incident', name: 'n-1', nodes: ['n-1'], does: 'waits', next: 'holds it at gate PAUSED' },
+    ...{ reason: 'Fencing is paused.', gate: 'PAUSED', again: {} },
   };
 
   it('breaks no rule where it names the gate, of the incident and so of what ran there', () => {

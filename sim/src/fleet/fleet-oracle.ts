@@ -19,10 +19,10 @@ import {
   type PlanItem,
   type PowerCommand,
   type Reservations,
+  type StormTrip,
   type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
-import { holding, type LatchGate } from '#domain/incident/storm.js';
 import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
@@ -31,6 +31,7 @@ import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts }
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
+import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
 import { heldForNothing } from './hold-truth.js';
 import { isNamed, saidOf, type Obstacle, type PlanWorld } from './plan-truth.js';
 import { kindOf, Writers } from './writers.js';
@@ -54,6 +55,7 @@ export const FleetRules = {
     'with faults over, the plan names each gate, hold and lack of room that stands against something, by its true reason',
   'on-told-early': 'a machine is told as powered on only where it is on',
   'alarm-untrue': 'with faults over, no alarm stands that is not so',
+  'gate-untrue': 'with faults over, no gate holds an incident that is not so',
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
 } as const;
 export type FleetRule = keyof typeof FleetRules;
@@ -71,6 +73,8 @@ export interface FleetOracleParts extends HandsOracleParts {
   notCalledDead: (node: string) => string | undefined;
   /** Hosts of the servers of the bus. */
   brokers: readonly string[];
+  /** The machine whose power the device of a node switches. */
+  machineOf: (node: string) => string;
   /** Wall clock of the host of a process, ms. */
   wallOf: (process: string) => number | undefined;
   /** The incident of a node is in this phase. */
@@ -136,6 +140,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     alarms: new Map<string, AlarmRecord>(),
   };
   private permits: Permits | undefined;
+  /** Incident → since when its permit is on record. */
+  private readonly permittedMs = new Map<string, number>();
+  /** Storm → when it was tripped, or a member was last seen to be back for the first time. */
+  private readonly calmSinceMs = new Map<string, number>();
+  private readonly silentSinceMs = new Map<string, number>();
   private reservations: Reservations | undefined;
   private settings: ClusterSettings | undefined;
 
@@ -170,6 +179,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   speaks(node: string, is: boolean): void {
     this.lives(node, is);
+    if (is) this.silentSinceMs.delete(node);
+    else if (!this.silentSinceMs.has(node)) this.silentSinceMs.set(node, this.now());
     if (is) for (const { unheard } of this.storms) unheard.delete(node);
     this.endStorms();
     if (!is) {
@@ -377,6 +388,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const stands = new Set((permits?.trips ?? []).map((t) => t.id));
     for (const id of stands) if (!known.has(id)) this.probe('a storm is tripped');
     for (const id of known) if (!stands.has(id)) this.probe('a storm is over');
+    for (const t of permits?.trips ?? []) {
+      const before = this.permits?.trips?.find((x) => x.id === t.id);
+      if (before === undefined || returnsOf(t) > returnsOf(before)) this.calmSinceMs.set(t.id, this.now());
+    }
+    for (const { incident } of permits?.granted ?? [])
+      if (!this.permittedMs.has(incident)) this.permittedMs.set(incident, this.now());
     this.permits = permits;
   }
 
@@ -510,7 +527,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
         found.push(['alarm-untrue', `${a.code} of ${a.subject}: ${a.message}`]);
     for (const i of this.incidents.values()) {
       const stuck = this.stuckIncident(i, names);
-      if (stuck !== undefined) found.push(['incident-stuck', stuck]);
+      if (stuck === undefined) continue;
+      if (i.phase !== 'suppressed') found.push(['incident-stuck', stuck]);
+      else found.push(['gate-untrue', `${i.node} is held by ${i.gate ?? 'no gate'}, which is not so: ${detailOf(i)}`]);
     }
     for (const w of this.records.workloads.values()) {
       if (w.desired !== 'running' || (this.runsOn.get(w.name)?.size ?? 0) > 0) continue;
@@ -543,6 +562,28 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     isAnew: () => this.anew.size > 0,
   };
 
+  private readonly gateWorld: GateWorld = {
+    nowMs: () => this.now(),
+    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
+    isHung: (node) => this.f.hosts.get(node)?.isHung === true,
+    isCalledUp: (node) => this.f.isCalledUp(node),
+    isCalledDead: (node) => this.f.notCalledDead(node) === undefined,
+    lacksQuorum: () => this.f.noQuorum() !== undefined,
+    silentSinceMs: (node) => this.silentSinceMs.get(node),
+    node: (node) => this.records.nodes.get(node),
+    nodes: () => [...this.records.nodes.values()],
+    isMiswired: (node) => this.f.machineOf(node) !== node,
+    jobOf: (node) => this.jobs.get(this.reservations?.held[node]?.job ?? ''),
+    openIncidents: () => this.openIncidents,
+    settings: () => this.settings,
+    wallMs: () => this.f.wallOf(this.holderOf('conductor')),
+    permits: () =>
+      (this.permits?.granted ?? []).map((g) => ({ ...g, sinceMs: this.permittedMs.get(g.incident) ?? this.now() })),
+    storms: () =>
+      (this.permits?.trips ?? []).map((trip) => ({ trip, calmSinceMs: this.calmSinceMs.get(trip.id) ?? this.now() })),
+    takesTheBus: (node) => this.takesTheBus(node),
+  };
+
   private serves(node: string): boolean {
     const n = this.records.nodes.get(node);
     const isIn = n?.status === 'Allocated' && n.state === 'Discovered' && n.enrolled;
@@ -568,8 +609,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     }
     // Nothing begins on a node while something may be done to its power.
     for (const node of waitsForMoves(job) ? job.nodes : []) {
-      const i = this.incidentOf(node);
-      if (i?.phase === 'suppressed') return { name: `gate ${i.gate ?? 'none'}`, subject: job.id, node };
+      const gate = this.gateOf(this.incidentOf(node));
+      if (gate !== undefined) return { name: `gate ${gate}`, subject: job.id, node };
     }
     return undefined;
   }
@@ -587,13 +628,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       const waits = i.recovery.filter((r) => r.state !== 'running').map((r) => this.records.workloads.get(r.workload));
       if (waits.some((w) => w !== undefined && this.obstacleOf(w) !== undefined)) return undefined;
     }
-    return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
+    return `the incident of ${node} is ${i.phase}: ${detailOf(i)}`;
   }
 
   /** What stands against an incident that is neither over nor recovered. */
   private obstacleOfIncident(i: IncidentRecord): string | undefined {
     const { node, phase } = i;
-    if (phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
+    if (phase === 'suppressed') {
+      const gate = this.gateOf(i);
+      return gate && `gate ${gate}`;
+    }
     if (i.collateral !== undefined) return 'collateral';
     const record = this.records.nodes.get(node);
     if (phase === 'fencing' || phase === 'failed') {
@@ -607,6 +651,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       return 'a contradiction';
     // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
     return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
+  }
+
+  /** The gate that holds an incident, where it is so. */
+  private gateOf(i: IncidentRecord | undefined): GateCode | undefined {
+    if (i?.phase !== 'suppressed' || i.gate === undefined) return undefined;
+    return isGateTrue(i.gate, i, this.gateWorld) ? i.gate : undefined;
   }
 
   /** What is proven off counts among them from when it is on again: what it is by its record then, it is not any more. */
@@ -643,10 +693,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i?.phase !== 'failed') return undefined;
     const wallMs = this.f.wallOf(this.holderOf('conductor'));
     if (wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs)) return 'PAUSED';
-    const trips = this.permits?.trips ?? [];
-    const isHeldAt = (gate: LatchGate): boolean =>
-      i.released?.gates.includes(gate) !== true && holding(trips, i.node, gate) !== undefined;
-    return (['BRAKE', 'DOMAIN'] as const).find(isHeldAt) ?? (this.takesTheBus(i.node) ? 'QUORUM' : undefined);
+    return (
+      (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld)) ??
+      (this.takesTheBus(i.node) ? 'QUORUM' : undefined)
+    );
   }
 
   /** Without this machine, and those that are silent, no majority of its servers is left. */
@@ -673,7 +723,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const unseen = this.unseen(node);
     if (unseen !== undefined) return unseen;
     const i = this.incidentOf(node);
-    if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
+    const held = this.gateOf(i);
+    if (held !== undefined) return `gate ${held}`;
     if (i?.collateral !== undefined) return 'collateral';
     const gate = this.gateOfRetry(i);
     if (gate !== undefined) return `gate ${gate}`;
@@ -681,11 +732,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (record?.cordon !== undefined) return 'a cordon';
     if (record?.pendingReturn?.held !== undefined) return 'a held return';
     if (this.observes !== undefined) return this.observes;
-    const held = this.incidents.get(node);
-    if (held?.phase === 'cancelled' && held.takenBack !== undefined) return 'an order that was taken back';
+    const last = this.incidents.get(node);
+    if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was taken back';
     return undefined;
   }
 }
+
+const detailOf = (i: IncidentRecord): string => i.steps.at(-1)?.detail ?? '';
+
+const returnsOf = (t: StormTrip): number => Object.values(t.members).filter((m) => m.returned === true).length;
 
 const read = <T>(text: string): T | undefined => (text === '' ? undefined : (JSON.parse(text) as T));
 

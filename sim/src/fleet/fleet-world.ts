@@ -92,6 +92,7 @@ export class FleetWorld implements PlayWorld {
       isCalledUp: (node) => this.monitor.lastOf(node) === 'UP',
       noQuorum: () => (this.monitor.isSighted ? undefined : 'the monitor has no quorum'),
       brokers: history.brokers,
+      machineOf: (node) => history.wires[node] ?? node,
       notCalledDead: (node) => {
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;
