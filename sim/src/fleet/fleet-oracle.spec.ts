@@ -79,7 +79,7 @@ function world({ silent = [], hung = [], brokers = [], wires = {}, isBlind = fal
     const settings = defaultSettings('c');
     store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce', ...o } });
   };
-  const waits = (ms: number): void => void (nowMs += ms);
+  const waits = (ms: number): number => (nowMs += ms);
   fencing();
   for (const name of ['n-1', 'n-2']) store('nodes', name, aNode(name));
   for (const name of [...silent, ...hung]) oracle.speaks(name, false);
@@ -274,6 +274,61 @@ describe('a plan of what stands still', () => {
 
 const intent = (verb: PowerCommand['verb'], n = 1): PowerCommand => ({
   ...{ n, epoch: 1, fencer: 'fencer-1', level: 0, device: 'bmc', verb, at: n },
+});
+
+describe('an off to a machine that lives', () => {
+  const device = deviceOf('n-1', 0);
+  const off = (n: number): PowerCommand => ({ ...intent('off', n), device: device.id });
+  const ordered: Partial<IncidentRecord> = { phase: 'fencing', cause: 'manual', wantedAt: 'UP', epoch: 1 };
+  const forced = { by: 'eve', reason: 'wanted', at: 1, gates: ['LIFE_SIGN' as const], force: true };
+  /** @param boots when it has come up, as to the order; the last off is given long after */
+  const given = (o: Partial<IncidentRecord>, boots: 'before' | 'after' | 'after an off'): string[] => {
+    const w = world();
+    const i = anIncident('n-1', o);
+    const send = (n: number): void => {
+      const begunMs = w.waits(10_000);
+      w.store('incidents', 'n-1', { ...i, commands: [off(n)] });
+      w.oracle.commandSent('n-1', {
+        ...{ fencer: 'fencer-1', device, verb: 'off', machine: 'n-1' },
+        ...{ begunMs, deadlineMs: Infinity },
+      });
+    };
+    const boot = (): void => {
+      w.oracle.speaks('n-1', false);
+      w.oracle.speaks('n-1', true);
+    };
+    if (boots === 'before') boot();
+    w.store('incidents', 'n-1', i);
+    if (boots === 'after an off') send(1);
+    w.waits(1);
+    if (boots !== 'before') boot();
+    send(boots === 'after an off' ? 2 : 1);
+    return w.broken().filter((rule) => rule === 'living-off');
+  };
+  const living = ['living-off'];
+
+  it('breaks no rule where a person has ordered it off while it lived', () => {
+    expect(given(ordered, 'before')).toEqual([]);
+    expect(given({ ...ordered, wantedAt: 'UNKNOWN' }, 'before')).toEqual([]);
+    expect(given({ ...ordered, cause: 'auto', released: forced }, 'before')).toEqual([]);
+  });
+
+  it('breaks none where it was heard then and has booted before the first off', () => {
+    expect(given(ordered, 'after')).toEqual([]);
+  });
+
+  it('breaks one where it has come back since from a silence in which it was ordered', () => {
+    expect(given({ ...ordered, wantedAt: 'DOWN' }, 'after')).toEqual(living);
+    expect(given({ ...ordered, cause: 'auto', wantedAt: 'DOWN', released: forced }, 'after')).toEqual(living);
+  });
+
+  it('breaks one where the order was carried out, and it has booted since', () => {
+    expect(given(ordered, 'after an off')).toEqual(living);
+  });
+
+  it('breaks one where nobody ordered it', () => {
+    expect(given({ phase: 'fencing', epoch: 1 }, 'before')).toEqual(living);
+  });
 });
 
 describe('an intent after a pause was acknowledged', () => {

@@ -23,6 +23,7 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
+import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isMember } from '#domain/node/membership.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
@@ -124,8 +125,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly begunMs = new Map<string, number>();
   /** Incident → when it was closed. */
   private readonly closedMs = new Map<string, number>();
-  /** Incident → when a person last released it with force. */
-  private readonly forcedMs = new Map<string, number>();
+  /** Incident → when a person last wanted its node off: ordered it, ordered it too, or released it. */
+  private readonly wantedMs = new Map<string, number>();
+  /** Incident → when an off of it was last sent. */
+  private readonly offSentMs = new Map<string, number>();
   private readonly lastReads = new Map<string, { told: ReadOutcome['told']; fencer: string; atMs: number }>();
   /** Node → its last `off` as it stands in the record, and since when. */
   private readonly offs = new Map<string, { mark: string; sinceMs: number }>();
@@ -300,6 +303,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     super.commandSent(node, c);
     if (c.verb === 'on') this.onSent(node, c);
     const i = this.incidents.get(node);
+    if (c.verb === 'off' && i !== undefined) this.offSentMs.set(i.id, this.now());
     if (c.verb !== 'off' || i === undefined || i.cause === 'manual' || i.released !== undefined) return;
     const begunMs = this.begunMs.get(i.id) ?? 0;
     // One that was dead to all before the storm began is no member of it, whatever it does by now.
@@ -310,12 +314,20 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.violate('storm-off', `${c.fencer} gave off to ${node}, ${forMs} ms into a storm of ${storm.nodes.size}`);
   }
 
-  /** Whoever has released it with force knows that it lives; was it silent then, that it is called up by now ends it. */
+  /**
+   * Only as long as the order is being executed that a person gave of a machine that lived: what has booted since was not
+   * meant by it, unless the monitor heard it then and no off was sent in between.
+   */
   protected override isWanted(node: string, i: IncidentRecord, livesSinceMs: number): boolean {
-    const forcedMs = this.forcedMs.get(i.id);
-    const isByWord = forcedMs !== undefined && (livesSinceMs <= forcedMs || !this.f.isCalledUp(node));
+    const wantedMs = this.wantedMs.get(i.id);
+    const isForced = i.released?.force === true;
+    if (wantedMs === undefined || (i.cause !== 'manual' && !isForced)) return false;
+    const wasOffSent = (this.offSentMs.get(i.id) ?? -Infinity) > wantedMs;
+    const isMeant = livesSinceMs <= wantedMs || (isHeardVerdict(i.wantedAt) && !wasOffSent);
+    // Who released it with force did not care whether it lives. Was it silent then, that it is called up by now ends it.
+    const isByWord = isMeant || (isForced && !this.f.isCalledUp(node));
     if (isByWord) this.probe('off to a machine that lives by the word of a person');
-    return isByWord || super.isWanted(node, i, livesSinceMs);
+    return isByWord;
   }
 
   private onSent(node: string, { fencer, begunMs }: SentCommand): void {
@@ -402,7 +414,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i === undefined) return;
     if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
     if (i.phase === 'closed' && before?.phase !== 'closed') this.closedMs.set(i.id, this.now());
-    if (i.released?.force === true && before?.released?.at !== i.released.at) this.forcedMs.set(i.id, this.now());
+    if (isWantedAnew(i, before)) this.wantedMs.set(i.id, this.now());
     if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
     this.judgeOnTold(node, i, before);
     this.noteSpeaker(i);
@@ -736,6 +748,13 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was taken back';
     return undefined;
   }
+}
+
+/** By this write: whoever orders what is ordered already is noted in its story. */
+function isWantedAnew(i: IncidentRecord, before: IncidentRecord | undefined): boolean {
+  if (before?.id !== i.id) return i.wantedAt !== undefined;
+  const orders = ({ steps }: IncidentRecord): number => steps.filter((s) => / ordered it too: /.test(s.detail)).length;
+  return before.released?.at !== i.released?.at || orders(before) < orders(i);
 }
 
 const detailOf = (i: IncidentRecord): string => i.steps.at(-1)?.detail ?? '';
