@@ -276,6 +276,48 @@ const intent = (verb: PowerCommand['verb'], n = 1): PowerCommand => ({
   ...{ n, epoch: 1, fencer: 'fencer-1', level: 0, device: 'bmc', verb, at: n },
 });
 
+describe('the word of a person that a machine is down', () => {
+  const byWord = { kind: 'manual', at: 1, by: 'eve', reason: 'seen' } as const;
+  const confirmed = anIncident('n-1', { phase: 'fenced', proof: byWord });
+  /** w1 runs on n-1, where a person confirms it down, and starts on n-2 after all that. */
+  const started = (meanwhile: (w: ReturnType<typeof world>) => void): string[] => {
+    const w = world();
+    w.oracle.started('n-1', 'w1');
+    w.store('incidents', 'n-1', confirmed);
+    meanwhile(w);
+    w.oracle.started('n-2', 'w1');
+    return w.broken();
+  };
+  const anew = (w: ReturnType<typeof world>): void => {
+    w.oracle.ended('n-1', 'w1', 'reset');
+    w.oracle.cleared('n-1', 'reset');
+    w.oracle.started('n-1', 'w1');
+  };
+  const dies = (w: ReturnType<typeof world>): void => w.oracle.ended('n-1', 'w1', 'died');
+  const again = (w: ReturnType<typeof world>): void => w.store('incidents', 'n-1', { ...confirmed, updatedAt: 2 });
+
+  it('excuses a start elsewhere, and that it runs on both', () => {
+    expect(started(dies)).toEqual([]);
+    expect(started(() => undefined)).toEqual([]);
+  });
+
+  it('excuses neither once it has booted anew', () => {
+    expect(started((w) => (anew(w), dies(w)))).toEqual(['unproven-start']);
+    expect(started(anew)).toEqual(['two-machines']);
+  });
+
+  it('excuses neither where its record is only written once more', () => {
+    expect(started((w) => (anew(w), again(w), dies(w)))).toEqual(['unproven-start']);
+    expect(started((w) => (anew(w), again(w)))).toEqual(['two-machines']);
+  });
+
+  it('excuses both where it was given anew', () => {
+    const given = (w: ReturnType<typeof world>): void =>
+      w.store('incidents', 'n-1', { ...confirmed, proof: { ...byWord, at: 2 } });
+    expect(started((w) => (anew(w), given(w), dies(w)))).toEqual([]);
+  });
+});
+
 describe('an off to a machine that lives', () => {
   const device = deviceOf('n-1', 0);
   const off = (n: number): PowerCommand => ({ ...intent('off', n), device: device.id });

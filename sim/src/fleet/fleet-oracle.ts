@@ -114,7 +114,7 @@ interface Storm {
 export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly lastRuns = new Map<string, LastRun>();
   private readonly runsOn = new Map<string, Set<string>>();
-  /** Nodes that a person has confirmed as down, until their machine has ended what ran there. */
+  /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
   private readonly over = new Map<string, string>();
@@ -415,7 +415,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
     if (i.phase === 'closed' && before?.phase !== 'closed') this.closedMs.set(i.id, this.now());
     if (isWantedAnew(i, before)) this.wantedMs.set(i.id, this.now());
-    if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
+    // A word of before its machine was on again says nothing of it any more, however often it is written.
+    const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
+    if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
     this.judgeOnTold(node, i, before);
     this.noteSpeaker(i);
     const mark = offMark(i);

@@ -17,7 +17,7 @@ export type RunEnd = 'stopped' | 'ended' | 'died' | 'off' | 'reset';
 export interface HostWitness {
   started(node: string, workload: string): void;
   ended(node: string, workload: string, how: RunEnd): void;
-  /** Whatever ran there at last is over for good: the power was off, or another boot began. */
+  /** Whatever ran there at last is over for good: the power is off, or was until now, or another boot began. */
   cleared(node: string, how: 'off' | 'reset'): void;
   /** Its system speaks, or does not any more. */
   speaks(node: string, is: boolean): void;
@@ -149,10 +149,12 @@ export class PlayedHost {
 
   /** Its chassis was switched. */
   powered(on: boolean): void {
-    if (on) return this.comeUp();
-    this.endAll('off');
-    this.turn('off');
+    if (!on) {
+      this.endAll('off');
+      this.turn('off');
+    }
     this.p.witness.cleared(this.name, 'off');
+    if (on) this.comeUp();
   }
 
   /** A workload ends by itself. */
