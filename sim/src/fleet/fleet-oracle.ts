@@ -655,7 +655,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (i.collateral !== undefined) return 'collateral';
     const record = this.records.nodes.get(node);
     if (phase === 'fencing' || phase === 'failed') {
-      const obstacle = record?.cordon === undefined ? (this.unseen(node) ?? this.observes) : 'a cordon';
+      const obstacle =
+        record?.cordon === undefined ? (this.f.noQuorum() ?? this.notDead(node) ?? this.observes) : 'a cordon';
       if (obstacle !== undefined) return obstacle;
     }
     const gate = this.gateOfRetry(i);
@@ -687,11 +688,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return speaking * 2 > on.length ? `${why}, although ${speaking} of ${on.length} that are on speak` : undefined;
   }
 
-  /** Why nobody acts on a machine: the monitor sees too few, or does not call it dead. */
-  private unseen(node: string): string | undefined {
-    return this.f.hosts.get(node)?.speaks === true
-      ? this.f.noQuorum()
-      : (this.f.noQuorum() ?? this.f.notCalledDead(node));
+  /** Why nobody acts on a machine that does not speak: the monitor does not call it dead. */
+  private notDead(node: string): string | undefined {
+    return this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
   }
 
   /** An operator has ordered that nothing is written to a power device. */
@@ -734,8 +733,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const code = whyNotRunning.find((c) => this.raised(c, w.name) !== undefined);
     if (code !== undefined) return `alarm ${code}`;
     if (node === undefined) return undefined;
-    const unseen = this.unseen(node);
-    if (unseen !== undefined) return unseen;
+    const notDead = this.notDead(node);
+    if (notDead !== undefined) return notDead;
     const i = this.incidentOf(node);
     const held = this.gateOf(i);
     if (held !== undefined) return `gate ${held}`;
