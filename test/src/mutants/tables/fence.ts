@@ -330,6 +330,27 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
   },
   {
+    name: 'an incident is written that a person has released since it was looked at',
+    file: 'apps/inventory/src/plan/incidents/incident-changes.ts',
+    symbol: 'isAsSeen',
+    operation: { replace: 'isSame(now.released, i.released)', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
+  },
+  {
+    name: 'an incident is written whose power a person has ordered since it was looked at',
+    file: 'apps/inventory/src/plan/incidents/incident-changes.ts',
+    symbol: 'isAsSeen',
+    operation: { replace: 'isSame(now.order, i.order)', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
+  },
+  {
+    name: 'an incident is written that a person has wanted since it was looked at',
+    file: 'apps/inventory/src/plan/incidents/incident-changes.ts',
+    symbol: 'isAsSeen',
+    operation: { replace: 'now.wantedAt === i.wantedAt', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
+  },
+  {
     name: 'an incident is written that a later conductor has',
     file: 'apps/inventory/src/plan/incidents/incident-changes.ts',
     symbol: 'isAsSeen',

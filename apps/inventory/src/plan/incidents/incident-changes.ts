@@ -19,8 +19,8 @@ import type { Investigation } from '../../snapshot/investigation.js';
 export type IncidentChange = (now: IncidentRecord, at: number) => IncidentRecord | undefined;
 
 /**
- * A change of what was looked at. Where its phase has moved on meanwhile, a command was given, or a later conductor has
- * it, it is left alone, and the next look decides anew.
+ * A change of what was looked at. Where its phase has moved on meanwhile, a command was given, a person has released it
+ * or ordered something, or a later conductor has it, it is left alone, and the next look decides anew.
  */
 export const changeAsSeen = (i: IncidentRecord, reason: string, change: IncidentChange): ChangeIncident => ({
   ...{ do: 'change-incident', key: i.node, id: i.id, about: { node: i.node } },
@@ -33,7 +33,15 @@ export const changeAsSeen = (i: IncidentRecord, reason: string, change: Incident
 });
 
 export const isAsSeen = (now: IncidentRecord, i: IncidentRecord, token: number): boolean =>
-  now.phase === i.phase && now.commands.length === i.commands.length && now.conductor <= token;
+  now.phase === i.phase &&
+  now.commands.length === i.commands.length &&
+  now.wantedAt === i.wantedAt &&
+  isSame(now.released, i.released) &&
+  isSame(now.order, i.order) &&
+  now.conductor <= token;
+
+/** Of the same record, or of a later one that has it from there: its members are in the same order. */
+const isSame = (a: object | undefined, b: object | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Ends it before the first command; does nothing where a command has been given meanwhile. */
 export const ended =

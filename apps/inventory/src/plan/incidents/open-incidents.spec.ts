@@ -77,6 +77,17 @@ describe('an incident that is investigated', () => {
     expect(isAsSeen({ ...i, phase: 'fencing' }, i, 7)).toBe(false);
     expect(isAsSeen({ ...i, commands: [off] }, i, 7)).toBe(false);
     expect(isAsSeen({ ...i, conductor: 8 }, i, 7)).toBe(false);
+    // What people write between the decision and the write.
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['BRAKE' as const], force: false };
+    const order = { action: 'on' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
+    const wanted = { ...i, released, order, wantedAt: 'DOWN' as const };
+    const same = { ...wanted, released: { ...released }, order: { ...order } };
+    expect(isAsSeen(same, wanted, 7)).toBe(true);
+    expect(isAsSeen({ ...i, released }, i, 7)).toBe(false);
+    expect(isAsSeen({ ...wanted, released: { ...released, at: 2 } }, wanted, 7)).toBe(false);
+    expect(isAsSeen({ ...i, order }, i, 7)).toBe(false);
+    expect(isAsSeen({ ...wanted, order: { ...order, done: true } }, wanted, 7)).toBe(false);
+    expect(isAsSeen({ ...i, wantedAt: 'UP' }, i, 7)).toBe(false);
     const { intents, written } = world();
     const alive = foundDead(node, { verdict: aVerdict('n-1', { verdict: 'UP' }) });
     expect(written(intents(i, alive), i)?.phase).toBe('cancelled');
@@ -84,6 +95,9 @@ describe('an incident that is investigated', () => {
       { ...i, phase: 'fencing' as const },
       { ...i, commands: [off] },
       { ...i, conductor: 8 },
+      { ...i, released },
+      { ...i, order },
+      { ...i, wantedAt: 'UP' as const },
     ])
       expect(written(intents(i, alive), now)).toBeUndefined();
   });
