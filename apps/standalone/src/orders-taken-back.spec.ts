@@ -18,10 +18,10 @@ describe('what an operator takes back, or puts right', () => {
   let gateway: GatewayBeside;
 
   beforeAll(async () => {
-    served = await ServedFleet.start(Array.from({ length: 15 }, (_, n) => `n-${n + 1}`));
+    served = await ServedFleet.start(Array.from({ length: 16 }, (_, n) => `n-${n + 1}`));
     gateway = await startGatewayBeside(served.fleet.bus);
     // One dies after the other: this is not about storms.
-    const storm = { brakeAtLeast: 15, capAtLeast: 15 };
+    const storm = { brakeAtLeast: 16, capAtLeast: 16 };
     await send('PUT', '/fencing', { mode: 'enforce', storm });
   });
   afterAll(async () => {
@@ -156,6 +156,31 @@ describe('what an operator takes back, or puts right', () => {
     await until(async () => !(await alarms('fencing-suppressed')).some((a) => a.subject === 'n-2'), 'no alarm');
     await served.fleet.die('n-2');
     expect((await phase('n-2', 'suppressed')).id).not.toBe(first.id);
+  });
+
+  it('an order that joins the incident of a verdict is one by hand from then on, and no later verdict ends it', async () => {
+    await send('PATCH', '/nodes/n-16', { powerLevels: null });
+    await served.fleet.die('n-16');
+    const auto = await phase('n-16', 'suppressed');
+    expect(auto.cause).toBe('auto');
+    const joined = await send('POST', '/nodes/n-16/fence', { reason: 'smoke' });
+    expect(joined).toMatchObject({ status: 202, body: { incident: { id: auto.id, cause: 'manual' } } });
+    const { items } = (await send('GET', '/incidents?open=true')).body as { items: IncidentRecord[] };
+    const listed = items.find((i) => i.node === 'n-16');
+    expect(listed).toMatchObject({ id: auto.id, cause: 'manual', reason: 'smoke', wantedAt: 'DOWN' });
+    expect(listed?.by).toBeDefined();
+    expect(listed?.orderedAt).toBeGreaterThanOrEqual(auto.openedAt);
+    expect(listed?.steps[0]?.detail).toBe(auto.reason);
+    await served.fleet.say('n-16', { verdict: 'DEGRADED', reason: 'one network' });
+    const heard = await until(async () => {
+      const i = await incident('n-16');
+      return i.verdict?.verdict === 'DEGRADED' && i;
+    }, 'its gates asked since');
+    expect(heard).toMatchObject({ id: auto.id, phase: 'suppressed' });
+    await served.fleet.revive('n-16');
+    const over = await phase('n-16', 'cancelled');
+    expect(over).toMatchObject({ id: auto.id, cause: 'manual' });
+    expect(over.steps.at(-1)?.detail).toContain('UP again');
   });
 
   it('an order that was given and released while the monitor was blind ends when its node is UP again', async () => {

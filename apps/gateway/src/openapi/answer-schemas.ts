@@ -1352,6 +1352,11 @@ export const namedSchemas: Record<string, Schema> = {
         description: "`auto`: by a verdict; `manual`: by an operator's order.",
       },
       by: { type: 'string' },
+      orderedAt: {
+        type: 'number',
+        description:
+          "It was opened by a verdict, and a person has ordered it too, wall clock: from then on it is an order by hand, with that person's reason. The verdict's own stands in its steps.",
+      },
       degraded: {
         const: true,
         description: 'Opened by the policy that treats a node as DOWN that stays DEGRADED: it stands while that is so.',

@@ -18,6 +18,7 @@ let rest: () => Promise<void>;
 async function open(
   was: IncidentRecord | undefined,
   keeps?: (over: IncidentRecord) => boolean,
+  joins?: (open: IncidentRecord) => IncidentRecord | undefined,
 ): Promise<IncidentRecord> {
   const bucket = {
     mutate: async (_node: string, fn: (current?: { value: IncidentRecord }) => IncidentRecord | undefined) => {
@@ -29,7 +30,10 @@ async function open(
   const after = new AfterAnswer(store);
   rest = () => after.onApplicationShutdown();
   const sut = new IncidentService(store, audit as unknown as AuditService, after);
-  const { incident, joined } = await sut.openOrJoin(anIncident('n-1', { id: 'new' }), keeps && { keeps });
+  const { incident, joined } = await sut.openOrJoin(anIncident('n-1', { id: 'new' }), {
+    ...(keeps && { keeps }),
+    ...(joins && { joins }),
+  });
   expect(joined).toBe(incident.id !== 'new');
   return incident;
 }
@@ -42,6 +46,19 @@ it('an incident joins one that is open, and replaces one that is over unless tha
   expect(await opened(over)).toBe('new');
   expect(await opened(over, (i) => i.id !== 'over')).toBe('new');
   expect(await opened(over, (i) => i.id === 'over')).toBe('over');
+});
+
+it('what joins an open incident is written into it at once: in between it could be ended, and the order with it', async () => {
+  const joins = (i: IncidentRecord): IncidentRecord => ({ ...i, reason: 'smoke' });
+  expect(await open(anIncident('n-1', { id: 'open' }), undefined, joins)).toMatchObject({
+    id: 'open',
+    reason: 'smoke',
+  });
+  const over = anIncident('n-1', { id: 'over', phase: 'closed' });
+  const opened = await open(over, undefined, joins);
+  expect(opened.id).toBe('new');
+  expect(opened.reason).not.toBe('smoke');
+  expect((await open(over, () => true, joins)).reason).not.toBe('smoke');
 });
 
 it('an order that was still to be carried out ends visibly, also where nobody has ordered the incident', async () => {

@@ -34,16 +34,22 @@ export class IncidentService {
    * The node's open incident, or this new one: whoever comes second joins the first. An order that was still to be
    * carried out goes with the record that this one replaces, and its end is told: in the steps, and in the audit.
    * @param o `check`: called right before the write; throws where the right to write is gone. `keeps`: a record that is
-   *   over is left alone all the same, and answered as joined
+   *   over is left alone all the same, and answered as joined. `joins`: what becomes of an open one that is joined;
+   *   undefined: it is left alone
    */
   async openOrJoin(
     record: IncidentRecord,
-    o: { check?: () => void; keeps?: (over: IncidentRecord) => boolean } = {},
+    o: {
+      check?: () => void;
+      keeps?: (over: IncidentRecord) => boolean;
+      joins?: (open: IncidentRecord) => IncidentRecord | undefined;
+    } = {},
   ): Promise<{ incident: WithRevision<IncidentRecord>; joined: boolean }> {
     let order: PowerOrder | undefined;
     const done = await this.store.incidents.bucket.mutate(record.node, (current) => {
-      if (current !== undefined && (isOpenIncident(current.value) || o.keeps?.(current.value) === true))
-        return undefined;
+      order = undefined;
+      if (current !== undefined && isOpenIncident(current.value)) return o.joins?.(current.value);
+      if (current !== undefined && o.keeps?.(current.value) === true) return undefined;
       o.check?.();
       order = current && isOrderPending(current.value) ? current.value.order : undefined;
       const next = inPlaceOf(record, current?.value);

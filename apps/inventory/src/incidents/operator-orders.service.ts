@@ -14,6 +14,7 @@ import {
 import { withoutOrder } from '#domain/incident/order.js';
 import { mayGo } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
+import { orderedToo, type OrderToFence } from '../plan/incidents/ordered-too.js';
 import { takenBack } from '../plan/incidents/taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -39,8 +40,8 @@ export class OperatorOrders {
   ) {}
 
   /**
-   * The same way as after a verdict: all gates, one incident. An open one is joined. What stops at a gate is shown
-   * there and can be released.
+   * The same way as after a verdict: all gates, one incident. An open one is joined, and is an order by hand from then
+   * on. What stops at a gate is shown there and can be released.
    * @param o `cycle`, `drill`: switched on again when its recovery is through; `drill.level`: the level to begin with, from 0
    */
   async fence(
@@ -74,16 +75,12 @@ export class OperatorOrders {
       record.released = { by: q.by, reason: q.reason, at: record.openedAt, gates, force: true };
     }
     if (o.cycle === true || o.drill !== undefined) record.order = cycled(record, node);
-    const { incident, joined } = await this.incidents.openOrJoin(record);
-    if (!joined) return { incident, gates };
-    await this.incidents.change(node.name, incident.id, (now) => {
-      if (!isOpenIncident(now)) return undefined;
-      const text = `${q.by} ordered it too: ${q.reason}`;
-      const told = { ...note(now, text, this.store.clock.wallMs()), wantedAt: verdict?.verdict ?? 'UNKNOWN' };
-      // Off, said after cycle, means that it stays off.
-      return o.cycle === true ? told : withoutOrder(told, `${q.by} ordered it off.`);
-    });
-    return { incident: await this.incidents.get(node.name), gates };
+    const order: OrderToFence = { by: q.by, reason: q.reason, at: record.openedAt, wantedAt: record.wantedAt };
+    if (record.order !== undefined) order.thenOn = record.order;
+    const joins = (open: IncidentRecord): IncidentRecord => orderedToo(open, order);
+    // A drill that finds another incident is refused, and changes nothing.
+    const { incident } = await this.incidents.openOrJoin(record, o.drill === undefined ? { joins } : {});
+    return { incident, gates };
   }
 
   /** Past the gate that stopped it and no other; the others are asked again. */

@@ -191,6 +191,17 @@ describe('the report on an incident', () => {
     ]);
   });
 
+  it('keeps what opened an incident that a person ordered, too, apart from that order', () => {
+    const ordered = incident({ cause: 'manual', by: 'ann', reason: 'smoke', orderedAt: T0 + 500 });
+    const { summary, people } = incidentReport({ incident: ordered, jobs: [], cut: false, events: [opened] });
+    expect(summary.slice(0, 3)).toEqual([
+      'The incident was opened by a verdict: verdict DOWN',
+      'host1-SN1 was proven off 2.0 s after that (read-back), with 1 power-off command(s).',
+      'ann ordered it, too, 0.5 s after its opening: smoke',
+    ]);
+    expect(people).toEqual([{ at: T0 + 500, kind: 'audit', what: 'ann: fence: smoke' }]);
+  });
+
   it('says what it cannot tell', () => {
     const gaps = (events: PublicEvent[], cut: boolean): string[] =>
       incidentReport({ incident: incident(), jobs: [], cut, events }).gaps;

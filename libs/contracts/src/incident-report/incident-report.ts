@@ -123,9 +123,7 @@ const sentence = (head: string, detail: string | undefined): string =>
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 function summaryOf(i: IncidentRecord): string[] {
-  const by = i.by === undefined ? '' : ` by ${i.by}`;
-  const opened = i.cause === 'manual' ? `was ordered${by}` : 'was opened by a verdict';
-  const lines = [`The incident ${opened}: ${i.reason}`];
+  const lines = [`The incident ${openedBy(i)}`];
   const given = i.commands.filter((c) => c.verb === 'off').length;
   if (i.proof !== undefined)
     lines.push(
@@ -133,6 +131,10 @@ function summaryOf(i: IncidentRecord): string[] {
     );
   else if (given > 0) lines.push(`${given} power-off command(s) were given, and nothing has proven ${i.node} off.`);
   else lines.push(`No power-off was given to ${i.node}.`);
+  if (i.orderedAt !== undefined)
+    lines.push(
+      `${i.by ?? 'Somebody'} ordered it, too, ${seconds(i.orderedAt - i.openedAt)} after its opening: ${i.reason}`,
+    );
   if (i.recovery.length > 0) {
     const running = i.recovery.filter((r) => r.state === 'running').length;
     lines.push(`${running} of ${i.recovery.length} workload(s) run elsewhere.`);
@@ -141,6 +143,13 @@ function summaryOf(i: IncidentRecord): string[] {
   const how = isOpenIncident(i) ? 'It is still open' : 'It has ended';
   lines.push(`${how}: ${sentence(i.phase, last?.phase === i.phase ? last.detail : undefined)}`);
   return lines;
+}
+
+function openedBy(i: IncidentRecord): string {
+  // The reason is that of the order; a record keeps its first step.
+  if (i.orderedAt !== undefined) return sentence('was opened by a verdict', i.steps[0]?.detail);
+  const by = i.by === undefined ? '' : ` by ${i.by}`;
+  return sentence(i.cause === 'manual' ? `was ordered${by}` : 'was opened by a verdict', i.reason);
 }
 
 function evidenceOf(i: IncidentRecord): string[] {
@@ -214,7 +223,8 @@ function peopleOf({ incident: i, events }: ReportFacts): ReportMoment[] {
       return { at: e.at, kind: 'audit', by: a.by, what: sentence(`${a.by}: ${a.action}${refused}`, a.detail) };
     });
   const kept: [at: number, by: string, what: string][] = [];
-  if (i.cause === 'manual' && i.by !== undefined) kept.push([i.openedAt, i.by, sentence('fence', i.reason)]);
+  if (i.cause === 'manual' && i.by !== undefined)
+    kept.push([i.orderedAt ?? i.openedAt, i.by, sentence('fence', i.reason)]);
   if (i.released !== undefined)
     kept.push([
       i.released.at,

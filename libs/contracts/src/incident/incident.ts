@@ -127,6 +127,11 @@ export interface IncidentRecord {
   /** `auto`: by a verdict; `manual`: by an operator's order. */
   cause: 'auto' | 'manual';
   by?: string;
+  /**
+   * It was opened by a verdict, and a person has ordered it too, wall clock: from then on it is an order by hand, with
+   * that person's reason. The verdict's own stands in its steps.
+   */
+  orderedAt?: number;
   /** Opened by the policy that treats a node as DOWN that stays DEGRADED: it stands while that is so. */
   degraded?: true;
   reason: string;

@@ -128,6 +128,7 @@ describe('a record of a bucket', () => {
     ['incidents', 'contradiction', [true, { at: 1, devices: 'x' }, { at: 1, devices: 'x', recovery: 7 }]],
     ['incidents', 'takenBack', [true, { by: 'eve' }]],
     ['incidents', 'wantedAt', [7]],
+    ['incidents', 'orderedAt', ['x']],
     [
       'incidents',
       'verdict',

@@ -254,6 +254,7 @@ const ofIncident = {
 } satisfies { [K in keyof IncidentPart]?: Shape };
 const ofIncidentOrNot = {
   by: text,
+  orderedAt: number,
   degraded: flag,
   verdict: recordOf<Verdict>()(
     { node: text, verdict: oneOf(...VerdictKinds), epoch: number, seq: number, evidence },

@@ -26,7 +26,8 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
   };
   const effect = verdictEffect(i, v);
   const policy = f.settings?.degraded.policy ?? 'down';
-  if (effect.kind === 'stands' && i.degraded === true && v.verdict === 'DEGRADED' && policy !== 'down')
+  const byPolicy = i.degraded === true && i.cause === 'auto';
+  if (effect.kind === 'stands' && byPolicy && v.verdict === 'DEGRADED' && policy !== 'down')
     if (mayCancel(i) && i.released?.force !== true)
       return { do: 'cancel', reason: `the policy for DEGRADED nodes is ${policy} now`, gates };
   if (effect.kind === 'cancel') return { do: 'cancel', reason: effect.reason, gates };

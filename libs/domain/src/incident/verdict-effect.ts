@@ -23,7 +23,7 @@ const wasHeardWhenWanted = ({ wantedAt }: Pick<IncidentRecord, 'wantedAt'>): boo
   wantedAt === undefined || isHeardVerdict(wantedAt);
 
 /** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
-const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
+export const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
   now === 'UP' && !wasHeardWhenWanted(i);
 
 /** A person wants it off whether it lives or not: by an order, or by a forced release while it was heard. */

@@ -43,7 +43,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 71,
   detect: 176,
-  fence: 202,
+  fence: 208,
   keys: 95,
   lease: 46,
   recover: 177,

@@ -35,6 +35,7 @@ export const changeAsSeen = (i: IncidentRecord, reason: string, change: Incident
 export const isAsSeen = (now: IncidentRecord, i: IncidentRecord, token: number): boolean =>
   now.phase === i.phase &&
   now.commands.length === i.commands.length &&
+  now.cause === i.cause &&
   now.wantedAt === i.wantedAt &&
   isSame(now.released, i.released) &&
   isSame(now.order, i.order) &&

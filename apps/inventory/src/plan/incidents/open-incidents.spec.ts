@@ -88,6 +88,7 @@ describe('an incident that is investigated', () => {
     expect(isAsSeen({ ...i, order }, i, 7)).toBe(false);
     expect(isAsSeen({ ...wanted, order: { ...order, done: true } }, wanted, 7)).toBe(false);
     expect(isAsSeen({ ...i, wantedAt: 'UP' }, i, 7)).toBe(false);
+    expect(isAsSeen({ ...i, cause: 'manual' }, i, 7)).toBe(false);
     const { intents, written } = world();
     const alive = foundDead(node, { verdict: aVerdict('n-1', { verdict: 'UP' }) });
     expect(written(intents(i, alive), i)?.phase).toBe('cancelled');
