@@ -15,12 +15,16 @@ export class AlarmService {
 
   constructor(private readonly store: InventoryStore) {}
 
-  /** Idempotent: an alarm that is up already, with the same words, is left alone. */
+  /**
+   * Idempotent: an alarm that is up already, with the same words, is left alone.
+   * @param check called right before the write; throws where the right to write is gone. @default anybody may write it
+   */
   async raise(
     code: AlarmCode,
     subject: string,
     severity: AlarmRecord['severity'],
     message: string,
+    check?: () => void,
   ): Promise<AlarmRecord> {
     const key = alarmKey(code, subject);
     const seen = this.store.alarms.view.get(key)?.value;
@@ -30,6 +34,7 @@ export class AlarmService {
       (current) => {
         const was = current?.value;
         if (isUpAs(was, { severity, message })) return undefined;
+        check?.();
         if (was && isActive(was)) {
           const { worst: _before, ...rest } = was;
           return { ...rest, severity, message, ...worstOf(was, severity) };
@@ -43,14 +48,16 @@ export class AlarmService {
     return done.value;
   }
 
-  /** Idempotent: an alarm that is not up is left alone. */
-  async clear(code: AlarmCode, subject: string): Promise<void> {
+  /** Idempotent: an alarm that is not up is left alone. @param check the same as of a raise */
+  async clear(code: AlarmCode, subject: string, check?: () => void): Promise<void> {
     const key = alarmKey(code, subject);
     const seen = this.store.alarms.view.get(key)?.value;
     if (this.store.alarms.view.live && (!seen || !isActive(seen))) return;
-    const done = await this.store.alarms.bucket.mutate(key, (current) =>
-      current && isActive(current.value) ? { ...current.value, cleared: this.store.clock.wallMs() } : undefined,
-    );
+    const done = await this.store.alarms.bucket.mutate(key, (current) => {
+      if (!current || !isActive(current.value)) return undefined;
+      check?.();
+      return { ...current.value, cleared: this.store.clock.wallMs() };
+    });
     if (done.changed && done.value) await this.publish(done.value, done.revision);
   }
 

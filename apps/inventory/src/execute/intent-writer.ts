@@ -15,8 +15,10 @@ import { WorkloadWriter } from './workload-writer.js';
 import { isWritten, WRITTEN, type Right, type Written } from './written.js';
 
 /**
- * The one place where intents become writes: each by the one writer of its record, under the lease, and decided again in
- * the compare-and-set. An intent that is no longer wanted there leaves the record alone.
+ * The one place where intents become writes: each by the one writer of its record, begun under the lease. What the
+ * conductor alone writes is decided again in the compare-and-set, where the lease is checked once more; an intent that is
+ * no longer wanted there leaves the record alone. Any replica may do the rest, late as well: jobs and edits are completed
+ * while they stand, a job is deleted as it was seen, later verdicts count, and who is shut out stays so.
  */
 @Injectable()
 export class IntentWriter {
@@ -52,7 +54,7 @@ export class IntentWriter {
       case 'complete-edit':
         return this.nodes.completeEdit(i);
       case 'sweep-edit':
-        return this.nodes.sweepEdit(i);
+        return this.nodes.sweepEdit(i, c);
       case 'change-workload':
         return this.workloads.change(i, at, c);
       case 'change-workloads':
@@ -84,9 +86,9 @@ export class IntentWriter {
       case 'cancel-job':
         return isWritten(await this.submissions.cancel(i, at, c));
       case 'raise-alarm':
-        return this.messages.raise(i);
+        return this.messages.raise(i, c);
       case 'clear-alarm':
-        return this.messages.clear(i);
+        return this.messages.clear(i, c);
       case 'publish-driver':
         return this.messages.publishDriver(i);
       case 'keep-verdicts':

@@ -20,14 +20,14 @@ export class MessageWriter {
     private readonly verdicts: VerdictService,
   ) {}
 
-  async raise(i: RaiseAlarm): Promise<Written> {
+  async raise(i: RaiseAlarm, c: Right): Promise<Written> {
     const { code, subject, severity, message } = i.alarm;
-    const raised = await this.alarms.raise(code, subject, severity, message);
+    const raised = await this.alarms.raise(code, subject, severity, message, () => void c.check());
     return followedBy(i.followedBy?.(raised));
   }
 
-  async clear(i: ClearAlarm): Promise<Written> {
-    await this.alarms.clear(i.code, i.subject);
+  async clear(i: ClearAlarm, c: Right): Promise<Written> {
+    await this.alarms.clear(i.code, i.subject, () => void c.check());
     return followedBy(i.followedBy?.());
   }
 

@@ -33,13 +33,14 @@ export class NodeWriter {
     );
   }
 
+  /** Without the lease as well as with it: of what was decided, each write is one that anybody may do. */
   async completeEdit(i: CompleteEdit): Promise<Written> {
     await this.edits.carryOut(i.key);
     return WRITTEN;
   }
 
-  async sweepEdit(i: SweepEdit): Promise<Written> {
-    await this.edits.sweep(i.key);
+  async sweepEdit(i: SweepEdit, c: Right): Promise<Written> {
+    await this.edits.sweep(i.key, () => void c.check());
     return WRITTEN;
   }
 }

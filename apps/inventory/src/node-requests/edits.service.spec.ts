@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSecret, sealSecret, type SealedSecret } from '#bus';
-import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
+import { openSecret, sealSecret, type KvBucket, type SealedSecret } from '#bus';
+import { MusterError, RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { hostileFiles, isRefusedInPassing } from '../testing/hostile-files.js';
 import { partKey } from '../operations/edit-key.js';
@@ -198,10 +198,10 @@ describe('a replica that dies', () => {
 });
 
 describe('what was prepared and never decided', () => {
-  const sweeper = (): EditsService => {
+  const sweeper = (reserved: Pick<KvBucket<Reservations>, 'get' | 'mutate'> = admission()): EditsService => {
     const bus = sut.as('inventory');
     const { clock, random } = bus;
-    const store = { clock, random, bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: admission() } };
+    const store = { clock, random, bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: reserved } };
     const secrets = new PowerSecrets({ bus } as unknown as ServiceContext);
     return new EditsService(store as unknown as InventoryStore, secrets, {} as AgentUsers);
   };
@@ -217,12 +217,45 @@ describe('what was prepared and never decided', () => {
     await sut.as('inventory').bucket('secrets').delete(used);
     await crash('edit-slow-1', change(used), false);
     const before = await reservations();
-    await sweeper().sweep('edit-slow-1');
+    await sweeper().sweep('edit-slow-1', () => undefined);
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
     expect(await passwordOf('host-30')).toBe('used');
     expect(await sut.as('inventory').bucket('secrets').get('power=host-30=bmc=n9')).toBeUndefined();
     expect((await reservations())?.generation).toBe((before?.generation ?? 0) + 1);
     expect((await get('host-30')).vars['rack']).toBe('r1');
+  });
+
+  it('is left alone by who has lost the lease meanwhile, and by who is so late that it was decided after all', async () => {
+    const password = 'power=host-30=bmc=n9';
+    const isThere = async (): Promise<boolean> =>
+      (await admission().get(partKey('edit-late-1', 0))) !== undefined &&
+      (await sut.as('inventory').bucket('secrets').get(password)) !== undefined;
+    await crash('edit-late-1', { ...change(password), secrets: { [password]: 'p' } }, false);
+    // Of its own: the conductor that runs here would carry out what is decided.
+    let value: Reservations = { held: {}, pending: {}, generation: 1 };
+    let afterSweep = (): void => undefined;
+    const reserved = {
+      get: () => Promise.resolve({ key: RESERVATIONS_KEY, value, revision: 1 }),
+      mutate: async (_key: string, fn: Parameters<KvBucket<Reservations>['mutate']>[1]) => {
+        const next = await fn({ key: RESERVATIONS_KEY, value, revision: 1 });
+        value = next ?? value;
+        afterSweep();
+        return { value, revision: 1, changed: next !== undefined };
+      },
+    };
+    const lost = new MusterError('LEASE_LOST', 'another may be the conductor');
+    const heldFor = (checks: number) => (): void => {
+      if (checks-- <= 0) throw lost;
+    };
+    await expect(sweeper(reserved).sweep('edit-late-1', heldFor(0))).rejects.toBe(lost);
+    expect(value.generation).toBe(1);
+    await expect(sweeper(reserved).sweep('edit-late-1', heldFor(1))).rejects.toBe(lost);
+    expect(await isThere()).toBe(true);
+    afterSweep = () => (value = decideEdit(value, 'edit-late-1', ['host-30'], 1));
+    await sweeper(reserved).sweep('edit-late-1', () => undefined);
+    expect(await isThere()).toBe(true);
+    await sweeper().sweep('edit-late-1', () => undefined);
+    expect(await isThere()).toBe(false);
   });
 
   it('is prepared anew where something was reserved after it was read, so that nothing rests on what is over', async () => {
@@ -274,7 +307,7 @@ describe('what was prepared and never decided', () => {
         drops: [],
         fresh: [],
       });
-    await sweeper().sweep('edit-torn-1');
+    await sweeper().sweep('edit-torn-1', () => undefined);
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
   });
 });

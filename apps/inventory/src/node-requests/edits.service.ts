@@ -194,23 +194,33 @@ export class EditsService {
 
   /**
    * Gives up what its replica has prepared and not decided. The generation moves on first: should that one only have
-   * been held up, it finds what it prepared stale, and prepares it anew.
+   * been held up, it finds what it prepared stale, and prepares it anew. What it decides then is not swept: its parts
+   * and its passwords stand under the same keys.
+   * @param check called before each write; throws where the right to write is gone
    */
-  async sweep(edit: string): Promise<void> {
+  async sweep(edit: string, check: () => void): Promise<void> {
     let decided = false;
     await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, (current) => {
       const now = current?.value ?? noReservations;
       decided = now.edits?.[edit] !== undefined;
-      return decided ? undefined : { ...now, generation: now.generation + 1 };
+      if (decided) return undefined;
+      check();
+      return { ...now, generation: now.generation + 1 };
     });
-    if (!decided) await this.discard(edit);
+    if (decided) return;
+    await this.discard(edit, async () => {
+      const stands = await this.stands(edit);
+      check();
+      return !stands;
+    });
   }
 
   /**
    * What was prepared, and those of its passwords that no record refers to. By what is there: where its replica died as
    * it wrote, or a later try had fewer parts, the first does not lead to the others.
+   * @param may asked once it is known what goes, right before the first of it does
    */
-  private async discard(edit: string): Promise<void> {
+  private async discard(edit: string, may?: () => Promise<boolean>): Promise<void> {
     const parts = (await this.parts.list()).filter((e) => editOf(e.key) === edit);
     const changes = parts.flatMap((p) => p.value.changes);
     const unused = new Set(parts.flatMap((p) => p.value.fresh));
@@ -218,6 +228,7 @@ export class EditsService {
       const record = await this.store.nodes.bucket.get(nameOf(c));
       for (const secret of record ? secretsOf(record.value) : []) unused.delete(secret);
     });
+    if (may !== undefined && !(await may())) return;
     await this.secrets.drop(unused);
     await inParallel(parts, (p) => this.parts.delete(p.key));
   }

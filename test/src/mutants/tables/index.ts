@@ -45,7 +45,7 @@ export const FLOORS: Record<string, number> = {
   detect: 176,
   fence: 208,
   keys: 95,
-  lease: 46,
+  lease: 51,
   recover: 177,
   return: 127,
   secrets: 49,
