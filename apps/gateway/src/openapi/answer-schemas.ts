@@ -950,6 +950,16 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
   },
+  DeviceDenial: {
+    description: "A device's own word that it is another machine's.",
+    type: 'object',
+    properties: {
+      basis: { type: 'string', description: '`identityBasis` of the device that said so.' },
+      seen: { $ref: '#/components/schemas/DeviceFacts', description: 'What it said.' },
+      at: { type: 'number', description: 'Wall clock, ms: when it was put on record.' },
+    },
+    required: ['basis', 'seen', 'at'],
+  },
   DeviceFacts: {
     description:
       "What tells one machine's power device from another's. Of each kind at most one; fillers, zeros and FF are none.",
@@ -1415,6 +1425,12 @@ export const namedSchemas: Record<string, Schema> = {
         required: ['incident', 'n'],
         description:
           'An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so for the time of the power quarantine no read as off proves anything.',
+      },
+      denied: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/DeviceDenial' },
+        description:
+          "Power devices that said they are another machine's, by their id: such a one is given nothing, whatever it refuses to say since, until it has said to the fencing leader that it is the node's.",
       },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },

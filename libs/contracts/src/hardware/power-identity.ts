@@ -42,3 +42,13 @@ export interface PowerIdentity {
   /** `identityBasis` of the device that it was found for. */
   basis: string;
 }
+
+/** A device's own word that it is another machine's. */
+export interface DeviceDenial {
+  /** `identityBasis` of the device that said so. */
+  basis: string;
+  /** What it said. */
+  seen: DeviceFacts;
+  /** Wall clock, ms: when it was put on record. */
+  at: number;
+}

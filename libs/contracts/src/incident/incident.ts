@@ -1,3 +1,4 @@
+import type { DeviceDenial } from '../hardware/power-identity.js';
 import type { Verdict, VerdictKind } from '../verdict/verdict.js';
 
 export const IncidentPhases = [
@@ -164,6 +165,11 @@ export interface IncidentRecord {
    * for the time of the power quarantine no read as off proves anything.
    */
   onBefore?: { incident: string; n: number };
+  /**
+   * Power devices that said they are another machine's, by their id: such a one is given nothing, whatever it refuses to
+   * say since, until it has said to the fencing leader that it is the node's.
+   */
+  denied?: Record<string, DeviceDenial>;
   proof?: OffProof;
   recovery: RecoveryAssignment[];
   /**

@@ -43,3 +43,10 @@ describe('an order to switch on that may still be carried out', () => {
     expect(inPlaceOf(incident([], { id: 'i3' }), undefined)).not.toHaveProperty('onBefore');
   });
 });
+
+it('what power devices denied is known to the record that takes the place of another', () => {
+  const denied = { bmc: { basis: 'there', seen: { guid: 'G' }, at: 1 } };
+  const next = inPlaceOf(incident([], { id: 'i2' }), incident([], { denied }));
+  expect(next).toMatchObject({ id: 'i2', denied });
+  expect(inPlaceOf(incident([], { id: 'i3' }), next).denied).toEqual(denied);
+});

@@ -26,5 +26,6 @@ const lastOff = (commands: readonly PowerCommand[], before: number): number =>
 /** The record as it takes the place of another: what the fencer must know of that one goes with it. */
 export function inPlaceOf(record: IncidentRecord, before: IncidentRecord | undefined): IncidentRecord {
   const on = before && pendingOn(before);
-  return on === undefined ? record : { ...record, onBefore: on };
+  const denied = before?.denied;
+  return { ...record, ...(on !== undefined && { onBefore: on }), ...(denied !== undefined && { denied }) };
 }

@@ -71,6 +71,7 @@ const order: fc.Arbitrary<PowerOrder> = fc.oneof(
     detail: fc.string(),
   }),
 );
+const denial = fc.record({ basis: fc.string(), seen: fc.record({ guid: fc.string() }), at: fc.nat() });
 const incident: fc.Arbitrary<IncidentRecord> = fc
   .record({
     phase: fc.constantFrom(...IncidentPhases),
@@ -79,17 +80,21 @@ const incident: fc.Arbitrary<IncidentRecord> = fc
     epoch: fc.option(fc.nat(9), { nil: undefined }),
     devicesAfter: fc.option(fc.nat(400), { nil: undefined }),
     onBefore: fc.option(fc.record({ incident: fc.string(), n: fc.nat(400) }), { nil: undefined }),
+    denied: fc.option(fc.dictionary(fc.constantFrom('bmc', 'pdu'), denial, { noNullPrototype: true }), {
+      nil: undefined,
+    }),
     order: fc.option(order, { nil: undefined }),
     attempt: fc.nat(9),
     powerOn: fc.option(fc.record({ wanted: fc.boolean(), requestedAt: fc.nat() }), { nil: undefined }),
   })
-  .map(({ epoch, devicesAfter, onBefore, order: by, powerOn, ...o }) =>
+  .map(({ epoch, devicesAfter, onBefore, denied, order: by, powerOn, ...o }) =>
     anIncident('n-1', {
       ...o,
       steps: [{ phase: 'open', at: 1, detail: 'it begins' }],
       ...(epoch !== undefined && { epoch }),
       ...(devicesAfter !== undefined && { devicesAfter }),
       ...(onBefore !== undefined && { onBefore }),
+      ...(denied !== undefined && { denied }),
       ...(by !== undefined && { order: by }),
       ...(powerOn !== undefined && { powerOn }),
     }),
@@ -158,6 +163,8 @@ describe('a power record', () => {
     ['incident.order is no member', (r) => ({ ...r, incident: { ...r.incident, order: r.order } })],
     ['order.done is no member', (r) => ({ ...r, order: { ...r.order, done: true } })],
     ['log.onBefore is a number', (r) => ({ ...r, log: { ...r.log, onBefore: 7 } })],
+    ['log.denied is a list', (r) => ({ ...r, log: { ...r.log, denied: [] } })],
+    ['incident.denied is no member', (r) => ({ ...r, incident: { ...r.incident, denied: {} } })],
     ['log.devicesAfter is a string', (r) => ({ ...r, log: { ...r.log, devicesAfter: '7' } })],
   ])('is not read where %s', (why, spoil) => {
     const by: PowerOrder = { action: 'on', by: 'eve', reason: 'r', at: 1, after: 0 };

@@ -23,7 +23,7 @@ export interface StoredOrder extends Omit<PowerOrder, 'done' | 'ok'> {
  * The log that guards a node's BMC, whoever orders its power: the token of the fencing leader that owns it, and each command,
  * written before it is given. The power quarantine follows from these, on the clock of whoever asks.
  */
-export type CommandLog = Pick<IncidentRecord, 'epoch' | 'commands' | 'devicesAfter' | 'onBefore'>;
+export type CommandLog = Pick<IncidentRecord, 'epoch' | 'commands' | 'devicesAfter' | 'onBefore' | 'denied'>;
 
 /** What of an incident is its own: neither the log nor an order. */
 export type IncidentPart = Omit<IncidentRecord, keyof CommandLog | 'node' | 'updatedAt' | 'order' | 'unreadable'>;
@@ -46,11 +46,12 @@ export interface PowerRecord {
 /** Of the bucket `incidents`. In the first an order stood in an incident, which was made for it where there was none. */
 export const POWER_RECORD_SCHEMA = 2;
 
-export const commandLogOf = ({ epoch, commands, devicesAfter, onBefore }: CommandLog): CommandLog => ({
+export const commandLogOf = ({ epoch, commands, devicesAfter, onBefore, denied }: CommandLog): CommandLog => ({
   ...(epoch !== undefined && { epoch }),
   commands,
   ...(devicesAfter !== undefined && { devicesAfter }),
   ...(onBefore !== undefined && { onBefore }),
+  ...(denied !== undefined && { denied }),
 });
 
 /** The record as it is stored: each part by itself. The way back is {@link incidentIn}. */
@@ -70,7 +71,8 @@ export function powerRecordOf(i: IncidentRecord): PowerRecord {
 
 function incidentPart(i: IncidentRecord): IncidentPart {
   const { node: _key, updatedAt: _time, order: _order, unreadable: _never, ...rest } = i;
-  const { epoch: _epoch, commands: _commands, devicesAfter: _after, onBefore: _before, ...incident } = rest;
+  const { epoch: _epoch, commands: _commands, devicesAfter: _after, onBefore: _before, ...others } = rest;
+  const { denied: _denied, ...incident } = others;
   return incident;
 }
 

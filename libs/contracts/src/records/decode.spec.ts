@@ -122,6 +122,11 @@ describe('a record of a bucket', () => {
     ['incidents', 'devices', [7]],
     ['incidents', 'devicesAfter', ['x', -1]],
     ['incidents', 'onBefore', [7, { n: 1 }]],
+    [
+      'incidents',
+      'denied',
+      [7, { bmc: 7 }, { bmc: { basis: 'x', at: 1 } }, { bmc: { basis: 'x', seen: { guid: 7 }, at: 1 } }],
+    ],
     ['incidents', 'drill', [true, { at: 'x' }, { at: 1, result: 'ok' }]],
     ['incidents', 'silentBefore', ['host1', [7]]],
     ['incidents', 'collateral', [7, { at: 1 }, { at: 1, nodes: [7] }, { at: 1, nodes: {} }]],

@@ -41,7 +41,7 @@ import {
   type Permits,
   type Reservations,
 } from '../admission/admission.js';
-import type { DeviceFacts, HardwareFacts, PowerIdentity } from '../hardware/power-identity.js';
+import type { DeviceDenial, DeviceFacts, HardwareFacts, PowerIdentity } from '../hardware/power-identity.js';
 import {
   AGENT_REVOCATION_PREFIX,
   AGENT_TOKEN_PREFIX,
@@ -109,12 +109,13 @@ const powerDevice = recordOf<PowerDevice>()(
 );
 
 const facts = { boardSerial: text, chassisSerial: text };
+const deviceFacts = recordOf<DeviceFacts>()({}, { guid: text, ...facts });
 const powerIdentity = recordOf<PowerIdentity>()(
   { result: oneOf('proven', 'unproven', 'mismatch'), at: number, basis: text },
   {
     by: text,
     why: text,
-    seen: recordOf<DeviceFacts>()({}, { guid: text, ...facts }),
+    seen: deviceFacts,
     acknowledged: object({ ...byAt, why: text }),
     unread: object({ at: number, why: text }),
   },
@@ -282,6 +283,7 @@ const ofLogOrNot = {
   epoch: count,
   devicesAfter: count,
   onBefore: object({ incident: text, n: count }),
+  denied: mapOf(recordOf<DeviceDenial>()({ basis: text, seen: deviceFacts, at: number }, {})),
 } satisfies { [K in keyof CommandLog]?: Shape };
 
 const ofOrder = {
@@ -316,6 +318,7 @@ const powerParts = recordOf<Omit<PowerRecord, 'schema'> & Pick<IncidentRecord, '
       epoch: notHere,
       devicesAfter: notHere,
       onBefore: notHere,
+      denied: notHere,
       order: notHere,
       unreadable: notHere,
     }),
