@@ -97,6 +97,16 @@ export function withReads(i: IncidentRecord, reads: readonly PowerRead[], by: Au
   return { ...i, commands: trimmed(commands) };
 }
 
+/** @throws STALE_TOKEN */
+export function withDenials(
+  i: IncidentRecord,
+  denied: NonNullable<IncidentRecord['denied']>,
+  by: Author,
+): IncidentRecord {
+  const { denied: _before, ...rest } = owned(i, by.token);
+  return { ...rest, updatedAt: by.at, ...(Object.keys(denied).length > 0 && { denied }) };
+}
+
 /** @throws STALE_TOKEN, or INCIDENT_STATE where its fencing is not under way */
 export function toPhase(
   i: IncidentRecord,

@@ -40,6 +40,10 @@ interface World {
   says?: (n: number) => DeviceIdentity;
   /** What inventory tells with its leave. */
   handed?: FreshIdentity;
+  /** Of the incident as it is read then, where that is another than it was. */
+  phase?: () => IncidentRecord['phase'] | undefined;
+  /** What its devices denied before. */
+  denied?: IncidentRecord['denied'];
   /** An operator's order, in a record that is closed. @default its incident is in phase fencing */
   order?: PowerOrder['action'];
   /** So much time passes while the first `off` waits for its turn at the BMC, or its intent is stored, ms. */
@@ -74,6 +78,7 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     ...{ id: 'i-1', node: 'n-1', phase: 'fencing', cause: 'auto', reason: 'spec', openedAt: 1, updatedAt: 1 },
     ...{ gates: [], conductor: 1, level: 0, attempt: 0, commands: [], recovery: [], steps: [] },
     devices: devicesMark(before),
+    ...(w.denied && { denied: w.denied }),
     ...(w.order && { phase: 'closed', order: { action: w.order, by: 'eve', reason: 'spec', at: 1, after: 0 } }),
   };
   let node: NodeRecord | undefined = aNode('n-1', { powerLevels: before, ...w.known });
@@ -88,7 +93,10 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     return Promise.resolve(1);
   };
   const incidents = {
-    get: () => Promise.resolve({ value: incident, revision: 1 }),
+    get: () => {
+      incident = { ...incident, phase: w.phase?.() ?? incident.phase };
+      return Promise.resolve({ value: incident, revision: 1 });
+    },
     update: (_key: string, next: IncidentRecord) => put(next),
     mutate: (_key: string, fn: (x: { value: IncidentRecord }) => IncidentRecord | undefined) =>
       put(fn({ value: incident }) ?? incident),
@@ -267,5 +275,64 @@ describe('a device that was proven to be the node’s own', () => {
     const { sent, incident } = await fence({ known: proven, says: own, becomes: becomes! });
     expect(sent).not.toContain(off);
     expect(incident.commands.find((c) => c.verb === 'off')?.result).toMatchObject({ ok: false, code });
+  });
+});
+
+describe('a device that denies it', () => {
+  const basis = identityBasis(device('10.2.0.1'));
+  const machine: Partial<NodeRecord> = { hardware: { at: 1, bmcGuid: GUID } };
+  const refuses = (): DeviceIdentity => ({ code: 'BMC_REFUSED', detail: 'the BMC refused it' });
+  const own = (): DeviceIdentity => ({ seen: { guid: GUID } });
+  const other = (): DeviceIdentity => ({ seen: { guid: OTHER } });
+  const denied = { bmc: { basis, seen: { guid: OTHER }, at: 1 } };
+  const [read, off, who] = ['status 10.2.0.1', 'off 10.2.0.1', 'identify 10.2.0.1'];
+
+  it.each([
+    ['never proven', machine],
+    ['proven', proven],
+  ])('is on record as such with its attempt, where it was %s', async (_what, known) => {
+    const { sent, incident } = await fence({ known, says: other });
+    expect(sent).toEqual([who]);
+    expect(incident).toMatchObject({ phase: 'failed', epoch: 1, commands: [] });
+    expect(incident.denied).toEqual({ bmc: { basis, seen: { guid: OTHER }, at: expect.any(Number) } });
+  });
+
+  it('is on record also where inventory has asked it', async () => {
+    const devices = [{ id: 'bmc', basis, seen: { guid: OTHER } }];
+    const { incident } = await fence({ known: machine, says: refuses, handed: { ageMs: 100, devices } });
+    expect(incident).toMatchObject({ phase: 'failed', denied: { bmc: { seen: { guid: OTHER } } } });
+  });
+
+  it('is on record though its incident was taken back meanwhile', async () => {
+    let taken = false;
+    const says = (): DeviceIdentity => {
+      taken = true;
+      return other();
+    };
+    const { incident } = await fence({ known: machine, says, phase: () => (taken ? 'cancelled' : undefined) });
+    expect(incident).toMatchObject({ phase: 'cancelled', denied: { bmc: { basis } } });
+  });
+
+  it('gets no off in the next attempt, where it refuses to say who it is, and gets it where it says it is its own', async () => {
+    const says = (n: number): DeviceIdentity => (n < 2 ? refuses() : own());
+    const { sent, incident } = await fence({ known: machine, denied, says });
+    expect(sent).toEqual([who, read, who, who, read, off, read, read]);
+    expect(incident.phase).toBe('fenced');
+    expect(incident).not.toHaveProperty('denied');
+  });
+
+  it('gets no off by what inventory has read of it: it may have denied it since', async () => {
+    const devices = [{ id: 'bmc', basis, seen: { guid: GUID } }];
+    const { sent } = await fence({ known: machine, denied, says: own, handed: { ageMs: 100, devices } });
+    expect(sent.slice(0, 2)).toEqual([who, read]);
+  });
+
+  it('gets no order either', async () => {
+    const says = (n: number): DeviceIdentity => (n === 0 ? other() : refuses());
+    for (const order of ['on', 'soft'] as const) {
+      const { sent, incident } = await fence({ known: machine, order, says });
+      expect(sent).toEqual([who]);
+      expect(incident).toMatchObject({ order: { done: true, ok: false }, denied: { bmc: { basis } } });
+    }
   });
 });

@@ -24,16 +24,27 @@ import type { PowerRead } from '#domain/power/power-read.js';
 import { powerOf, powerWish, type PowerWish } from '#domain/power/power-wish.js';
 import { switchOwner, type SwitchMemory } from '#domain/power/switch-step.js';
 import {
+  denialsAfter,
   deviceOwner,
   guidIsEnough,
   standsFor,
   type DeviceOwner,
+  type Identified,
   type IdentityRead,
 } from '#domain/power/whose-device.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { IdentifyingPower, TimedOutcome } from '../power/power-control.js';
-import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
+import {
+  toLevel,
+  toPhase,
+  withDenials,
+  withEnd,
+  withIntent,
+  withProof,
+  withReads,
+  type Author,
+} from './incident-log.js';
 
 export interface NodeFencerParts {
   bus: Bus;
@@ -82,6 +93,12 @@ const newAttempt = (key: string, sinceMs: number): Attempt => ({
 
 const identitiesOf = (a: Attempt): IdentityRead[] => [...a.handed, ...a.identities];
 
+const identifiedBy = (node: NodeRecord | undefined, { denied }: CommandLog): Identified => ({
+  ...(node?.powerIdentity !== undefined && { powerIdentity: node.powerIdentity }),
+  ...(node?.hardware !== undefined && { hardware: node.hardware }),
+  ...(denied !== undefined && { denied }),
+});
+
 /** By what is known of it, and what it said shortly before. */
 function ownerOf(
   device: PowerDevice,
@@ -90,7 +107,7 @@ function ownerOf(
   node: NodeRecord | undefined,
   attempt: Attempt,
 ): DeviceOwner {
-  const m = { identified: node ?? {}, identities: identitiesOf(attempt) };
+  const m = { identified: identifiedBy(node, log), identities: identitiesOf(attempt) };
   return wish.verb === 'off' ? deviceOwner(m.identified, device, m.identities) : switchOwner(wish, log, device, m);
 }
 
@@ -104,7 +121,7 @@ const handedReads = (
   askedMs: number,
 ): IdentityRead[] =>
   devices.map(({ id, basis, seen }) => ({
-    ...{ device: id, basis, seen },
+    ...{ device: id, basis, seen, byOther: true },
     ...{ startedMs: askedMs - ageMs, endedMs: askedMs - ageMs },
   }));
 
@@ -168,12 +185,13 @@ export class NodeFencer {
     const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
     if (entry === undefined) return false;
     const i = entry.value;
+    const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
+    if (await this.recordDenials(i, node, entry.revision)) return true;
     const power = powerOf(i);
     const { wish } = power;
     if (wish === undefined) return false;
     // Nobody else leads while this lease is held: the incident knows a token that its store has forgotten since.
     if ((i.epoch ?? 0) > this.check() && this.parts.lease.raise(i.epoch ?? 0)) return false;
-    const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
     const levels = node?.powerLevels ?? [];
     const hold = wish.verb === 'off' ? undefined : await this.hold(node, wish);
     this.remember(i, wish, levels.length);
@@ -236,6 +254,21 @@ export class NodeFencer {
   }
 
   /**
+   * What devices said that are not the node's is written before anything else is decided: what they refuse to say
+   * in another attempt, or to another leader, would stand for nothing but that. False: nothing is new.
+   */
+  private async recordDenials(i: IncidentRecord, node: NodeRecord | undefined, revision: number): Promise<boolean> {
+    if (node === undefined) return false;
+    const at = this.clock.wallMs();
+    const identified = { ...identifiedBy(node, i), powerLevels: node.powerLevels };
+    const denied = denialsAfter(identified, identitiesOf(this.attempt), at);
+    if (denied === undefined) return false;
+    const by = { token: this.check(), fencer: this.parts.fencer, at };
+    await this.parts.bus.bucket<IncidentRecord>('incidents').update(this.node, withDenials(i, denied, by), revision);
+    return true;
+  }
+
+  /**
    * As of now: nobody writes the incident when a node is cordoned or a pause ends. A cordon does not stand against an
    * operator's own order.
    */
@@ -273,7 +306,7 @@ export class NodeFencer {
       revision,
       drivers: this.parts.drivers(),
       quietSinceMs: this.parts.quietSince(i),
-      identified: node ?? {},
+      identified: identifiedBy(node, i),
       identities: identitiesOf(this.attempt),
       ...(onUntilMs !== undefined && { onUntilMs }),
       ...(recheck === undefined ? {} : { recheck }),

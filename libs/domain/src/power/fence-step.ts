@@ -201,7 +201,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead |
 /** It answered when it was asked last, or refused to, and that was too long ago. */
 const hasAged = (owner: DeviceOwner): boolean =>
   (owner.is === 'own' && owner.readsMs.at(-1) === owner.last.startedMs) ||
-  (owner.is === 'unasked' && wasAsked(owner.last));
+  (owner.is === 'unsaid' && wasAsked(owner.last));
 
 /** @param reads that may stand for the node */
 function planOwn(

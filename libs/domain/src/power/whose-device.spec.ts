@@ -4,6 +4,7 @@ import { identityBasis, type DeviceFacts, type NodeRecord, type PowerDevice, typ
 import { runs } from '#contracts/testing/chance.js';
 import {
   asksWho,
+  denialsAfter,
   deviceOwner,
   guidIsEnough,
   IDENTITY_FRESH_MS,
@@ -25,6 +26,8 @@ const read = (startedMs: number, seen?: DeviceFacts, o: Partial<IdentityRead> = 
   ...(seen === undefined ? { code: 'BMC_TIMEOUT', detail: 'no answer' } : { seen }),
   ...o,
 });
+const refused = (startedMs: number, code = 'BMC_REFUSED'): IdentityRead =>
+  read(startedMs, undefined, { code, detail: 'the BMC refused it' });
 const owner = (reads: readonly IdentityRead[], n: Identified = proven): DeviceOwner => deviceOwner(n, bmc, reads);
 
 describe('whose a power device is', () => {
@@ -70,23 +73,48 @@ describe('whose a power device is', () => {
     ])('is asked first where %s, and is another’s where it says so', (_what, identified) => {
       const n = { ...machine, ...identified };
       expect(asksWho({ ...n, powerLevels: [[bmc]] })).toBe(true);
-      expect(owner([], n)).toEqual({ is: 'unasked' });
+      expect(owner([], n)).toEqual({ is: 'unsaid' });
       expect(standsFor(owner([], n), 0)).toBe(false);
       const of = owner([read(5), read(10, { guid: g(2) }), read(20)], n);
       expect(of).toMatchObject({ is: 'other', why: expect.stringContaining(g(2)) });
-      // By a serial number alone nobody is denied, nor by the UUID of its system.
-      expect(owner([read(10, { boardSerial: 'B2' })], n)).toEqual({ is: 'unproven' });
       expect(standsFor(of, 20)).toBe(false);
-      for (const seen of [{ guid: g(1) }, { guid: '0'.repeat(32) }, { boardSerial: 'b1' }, {}])
-        expect(owner([read(10, seen)], n)).toEqual({ is: 'unproven' });
+      // By a serial number alone nobody is denied, nor by the UUID of its system: it has not said who it is.
+      for (const seen of [{ guid: '0'.repeat(32) }, { boardSerial: 'b1' }, { boardSerial: 'B2' }, {}]) {
+        const said = read(10, seen);
+        expect(owner([said], n)).toEqual({ is: 'unsaid', last: said });
+        expect([10, 15_010, 15_011].map((at) => standsFor(owner([said], n), at))).toEqual([true, true, false]);
+      }
+    });
+
+    it('is its own for 15 s after it said so, and no longer', () => {
+      const said = owner([read(100, { guid: g(1) })], machine);
+      expect(said).toMatchObject({ is: 'own', readsMs: [100] });
+      expect([99, 100, 15_100, 15_101].map((at) => standsFor(said, at))).toEqual([false, true, true, false]);
+      const refuses = owner([read(100, { guid: g(1) }), refused(15_101)], machine);
+      expect(refuses).toMatchObject({ is: 'own', readsMs: [100], last: { startedMs: 15_101 } });
+      expect(standsFor(refuses, 15_101)).toBe(false);
+    });
+
+    it('is another’s by the youngest word that can be compared, whatever it says after that', () => {
+      const denies = read(10, { guid: g(2) });
+      for (const seen of [{}, { guid: '0'.repeat(32) }, { boardSerial: 'B1' }])
+        expect(owner([denies, read(20, seen)], machine)).toMatchObject({ is: 'other' });
+      expect(owner([denies, read(20, { guid: g(1) })], machine)).toMatchObject({ is: 'own', readsMs: [20] });
+      expect(owner([read(5, { guid: g(1) }), denies], machine)).toMatchObject({ is: 'other' });
     });
 
     it('may be used for 15 s after it was asked and did not say it, and not where nobody asked it', () => {
-      const refused = owner([read(100)], machine);
-      expect(refused).toMatchObject({ is: 'unasked', last: { startedMs: 100 } });
-      expect([99, 15_100, 15_101].map((at) => standsFor(refused, at))).toEqual([true, true, false]);
-      for (const code of ['DRIVER_UNAVAILABLE', 'DEADLINE_PASSED', 'BUS_UNAVAILABLE', 'CONFIG_INVALID', 'NODE_BUSY'])
-        expect(standsFor(owner([read(100, undefined, { code })], machine), 100)).toBe(false);
+      for (const code of ['BMC_REFUSED', 'BMC_AUTH', 'BMC_CIPHER']) {
+        const asked = owner([refused(100, code)], machine);
+        expect(asked).toMatchObject({ is: 'unsaid', last: { startedMs: 100 } });
+        expect([99, 15_100, 15_101].map((at) => standsFor(asked, at))).toEqual([true, true, false]);
+      }
+      for (const code of [
+        ...['DRIVER_UNAVAILABLE', 'DEADLINE_PASSED', 'BUS_UNAVAILABLE', 'CONFIG_INVALID', 'NODE_BUSY'],
+        // It was ended, or nothing has answered.
+        ...['COMMAND_FAILED', 'BMC_TIMEOUT', 'INTERNAL'],
+      ])
+        expect(standsFor(owner([refused(100, code)], machine), 100)).toBe(false);
     });
 
     it('is not asked where an administrator answers for it, or the machine tells nothing', () => {
@@ -95,6 +123,65 @@ describe('whose a power device is', () => {
       expect(owner([read(10, { guid: g(2) })], answered)).toEqual({ is: 'unproven' });
       for (const tells of [{ bmcGuid: '0'.repeat(32) }, { systemUuid: g(1), boardSerial: 'B1' }])
         expect(owner([read(10, { guid: g(2) })], { hardware: { at: 1, ...tells } })).toEqual({ is: 'unproven' });
+    });
+  });
+
+  describe('that has said that it is another machine’s', () => {
+    const machine: Identified = { hardware: { at: 1, bmcGuid: g(1) } };
+    const denial = { basis: identityBasis(bmc), seen: { guid: g(2) }, at: 5 };
+    const denied: Identified = { ...machine, denied: { bmc: denial } };
+
+    it('is not used in a later attempt, where it refuses to say who it is, until it says that it is the node’s own', () => {
+      expect(owner([], denied)).toEqual({ is: 'unread' });
+      const asked = owner([refused(10)], denied);
+      expect(asked).toEqual({ is: 'unread', last: refused(10) });
+      expect(standsFor(asked, 10)).toBe(false);
+      expect(standsFor(owner([read(10, {})], denied), 10)).toBe(false);
+      expect(standsFor(owner([read(10, { guid: g(1) })], denied), 10)).toBe(true);
+      expect(owner([read(10, { guid: g(2) })], denied)).toMatchObject({ is: 'other' });
+    });
+
+    it('nor where nothing is known any more to compare it with', () => {
+      expect(owner([refused(10)], { denied: { bmc: denial } })).toMatchObject({ is: 'unread' });
+      expect(asksWho({ denied: { bmc: denial }, powerLevels: [[bmc]] })).toBe(true);
+    });
+
+    it('is used where it was said of another place, a person answers for it, or it is the machine’s own by now', () => {
+      const elsewhere = { ...machine, denied: { bmc: { ...denial, basis: 'elsewhere' } } };
+      const board: Identified = { hardware: { at: 2, bmcGuid: g(2) }, denied: { bmc: denial } };
+      for (const n of [elsewhere, board]) expect(standsFor(owner([refused(10)], n), 10)).toBe(true);
+      const acknowledged = { by: 'ann', why: 'spare', at: 6 };
+      const answered = { ...denied, ...found({ result: 'mismatch', seen: { guid: g(2) }, acknowledged }) };
+      expect(owner([], answered)).toEqual({ is: 'unproven' });
+    });
+
+    // Inventory may have asked it before the fencer that it denied.
+    it('is not its own by what another process has read', () => {
+      const told = read(10, { guid: g(1) }, { byOther: true });
+      expect(standsFor(owner([told], denied), 10)).toBe(false);
+      expect(standsFor(owner([told], machine), 10)).toBe(true);
+      expect(owner([read(10, { guid: g(2) }, { byOther: true })], denied)).toMatchObject({ is: 'other' });
+    });
+
+    const after = (n: Identified, ...reads: IdentityRead[]) => denialsAfter({ ...n, powerLevels: [[bmc]] }, reads, 7);
+
+    it('is remembered by its youngest word that can be compared, and for as long as it says nothing else', () => {
+      const now = { ...denial, at: 7 };
+      expect(after(machine, read(10, { guid: g(2) }), refused(20), read(30, {}))).toEqual({ bmc: now });
+      expect(after(proven, read(10, { guid: g(2) }))).toEqual({ bmc: now });
+      expect(after(proven, read(10, { guid: g(2) }, { byOther: true }))).toEqual({ bmc: now });
+      const others = { ...denied, denied: { bmc: denial, pdu: denial } };
+      expect(after(others, read(10, { guid: g(1) }))).toEqual({ pdu: denial });
+      expect(after(denied, read(10, { guid: g(3) }))).toEqual({ bmc: { ...now, seen: { guid: g(3) } } });
+    });
+
+    it('is remembered as it was where it says the same, refuses, or another process has read it', () => {
+      expect(after(machine, refused(10), read(20, {}))).toBeUndefined();
+      expect(after(machine, read(10, { guid: g(1) }))).toBeUndefined();
+      expect(after(denied)).toBeUndefined();
+      expect(after(denied, read(10, { guid: g(2) }), refused(20))).toBeUndefined();
+      expect(after(denied, read(10, { guid: g(1) }, { byOther: true }))).toBeUndefined();
+      expect(after(denied, read(10, { guid: g(1) }, { basis: 'elsewhere' }))).toBeUndefined();
     });
   });
 
