@@ -4,6 +4,7 @@ import {
   defaultSettings,
   defaultStorm,
   PERMITS_KEY,
+  powerRecordOf,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
   type AlarmCode,
@@ -18,6 +19,7 @@ import {
   type Permits,
   type PlanItem,
   type PowerCommand,
+  type PowerDevice,
   type Reservations,
   type StormTrip,
   type VerdictKind,
@@ -90,6 +92,46 @@ const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
   ...{ code, subject, severity: 'critical', message: `${code} of ${subject}`, since: 1, count: 1 },
 });
 const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', generation: 1 }, generation: 1 });
+
+describe('an off to another machine, by a device that does not say whose it is', () => {
+  const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
+  const off = (hears: (oracle: FleetOracle, ends: (o?: Partial<IncidentRecord>) => void) => void): string[] => {
+    const { oracle, store, broken } = world();
+    store('nodes', 'n-1', aNode('n-1', { powerLevels: [[device]] }));
+    store('leases', 'fencer', { holder: 'f-1', token: 70, nonce: 'f-1.1', ttlMs: 5_000 });
+    const incident = (o: Partial<IncidentRecord>): void =>
+      store('incidents', 'n-1', powerRecordOf(anIncident('n-1', { epoch: 70, ...o })));
+    incident({ phase: 'fencing' });
+    hears(oracle, (o) => incident({ phase: 'failed', ...o }));
+    oracle.unsaid(device, 900);
+    const sent = { fencer: 'f-1', device, verb: 'off', begunMs: 950, deadlineMs: 2_000, machine: 'n-2' } as const;
+    oracle.commandSent('n-1', sent);
+    return broken().filter((rule) => rule === 'wrong-machine');
+  };
+
+  it('is excused where it has never said so, or in an attempt that its leader has not ended', () => {
+    expect(off(() => undefined)).toEqual([]);
+    expect(off((oracle) => oracle.denies('n-1', device, 'f-1'))).toEqual([]);
+    const lost = off((oracle, ends) => {
+      oracle.denies('n-1', device, 'f-1');
+      ends({ epoch: 90 });
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('is not excused where it has said so in an attempt before, and no other thing since', () => {
+    const denied = (oracle: FleetOracle, ends: () => void): void => {
+      oracle.denies('n-1', device, 'f-1');
+      ends();
+    };
+    expect(off(denied)).toEqual(['wrong-machine']);
+    const isAgain = off((oracle, ends) => {
+      denied(oracle, ends);
+      oracle.identified('n-1', device, 800);
+    });
+    expect(isAgain).toEqual([]);
+  });
+});
 
 describe('a workload that runs nowhere', () => {
   const standing = (code: AlarmCode, o: { out?: readonly string[]; silent?: readonly string[] } = {}): string[] => {

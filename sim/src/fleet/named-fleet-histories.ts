@@ -50,6 +50,12 @@ const swapped: Pick<FleetHistory, 'tellGuid' | 'wires'> = {
   wires: { 'n-1': 'n-2', 'n-2': 'n-1' },
 };
 
+/** By the incident of the node that was cut off. */
+const ofCut = (phase: StoredPhase, inMs: number, does: FleetEvent): FleetEvent => ({
+  ...{ kind: 'after', at: 0, phase, node: 'n-2' },
+  ...{ inMs, does },
+});
+
 /** The machine dies while the BMC of `node` is in this mood, from shortly before until then. */
 const deathUnder = (node: string, mood: BmcMood, untilMs: number): FleetHistory['events'] => [
   { kind: 'bmc', at: 19_000, node, mood },
@@ -129,6 +135,21 @@ export const namedFleets: Record<string, NamedFleet> = {
         },
       ],
       quietFrom: 50_000,
+    }),
+  },
+  'bmc-of-another-denies': {
+    shows: 'the same; that BMC says so to the fencer in its first attempt, and in no other one who it is',
+    history: quietFleet('bmc-of-another-denies', FLEET_SEED + 56, {
+      tellGuid: ['n-1', 'n-2'],
+      wires: { 'n-2': 'n-1' },
+      events: [
+        { kind: 'cut', at: 10_000, nodes: ['n-2'], forMs: 60_000, everyMs: 0 },
+        ofCut('suppressed', 900, { kind: 'bmc', at: 0, node: 'n-1', mood: 'nameless' }),
+        ofCut('suppressed', 1_000, { kind: 'order', at: 0, order: { what: 'edit', node: 'n-2' } }),
+        ofCut('fencing', 0, { kind: 'bmc', at: 0, node: 'n-1', mood: 'well' }),
+        ofCut('failed', 0, { kind: 'bmc', at: 0, node: 'n-1', mood: 'nameless' }),
+      ],
+      quietFrom: 90_000,
     }),
   },
   'death-and-return': {

@@ -75,6 +75,15 @@ interface Run {
   step: string;
 }
 
+/** A device's word to the fencing leader that it is another machine's. */
+interface Denial {
+  node: string;
+  /** Of the leader's term. */
+  epoch: number;
+  /** That leader has ended an attempt, or a level, since: with that it is on record. */
+  isKnown: boolean;
+}
+
 /** The last write of a lease. */
 interface LeaseWrite {
   process: string;
@@ -124,6 +133,8 @@ export class HandsOracle<More extends string = never> {
   private readonly nodes = new Map<string, NodeRecord>();
   /** Device, see {@link placeOf} → when it was last asked who it is, and did not say. */
   private readonly unsaidAt = new Map<string, number>();
+  /** Device, see {@link placeOf} → that it has denied it, and has not said since that it is its node's. */
+  private readonly denials = new Map<string, Denial>();
   /** Nodes whose off went to another machine, and nobody could know. */
   private readonly astray = new Set<string>();
   /** Node → when its own device was last asked who it is, and said so. */
@@ -241,12 +252,16 @@ export class HandsOracle<More extends string = never> {
     }
   }
 
-  /** Whose a device is that was moved since it was known, and does not say who it is, nobody can tell before its off. */
+  /**
+   * Whose a device is that was moved since it was known, and does not say who it is, nobody can tell before its off; but
+   * where it has said so in an earlier attempt it is known.
+   */
   private judgeMachine(node: string, { fencer, verb, device, machine, begunMs }: SentCommand): void {
     const agoMs = begunMs - (this.unsaidAt.get(placeOf(device)) ?? -Infinity);
     const record = this.nodes.get(node);
     const isKnown = record?.powerLevels.flat().some((d) => identityStanding(record, d) !== 'unproven') === true;
-    if (isKnown || agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
+    const hasDenied = this.denials.get(placeOf(device))?.isKnown === true;
+    if (isKnown || hasDenied || agoMs > IDENTITY_FRESH_MS / SLOWEST + LATENCY_MS)
       return this.violate('wrong-machine', `${fencer} sent ${verb} to ${device.id}: ${machine}`);
     this.astray.add(node);
     this.probe('another machine by a device that nobody knows');
@@ -279,8 +294,15 @@ export class HandsOracle<More extends string = never> {
     this.unsaidAt.set(place, Math.max(startedMs, this.unsaidAt.get(place) ?? 0));
   }
 
+  /** The device has said to this fencer that it is another machine's: what it says outside of a fencing is inventory's. */
+  denies(node: string, device: PowerDevice, fencer: string): void {
+    if (this.incidents.get(node)?.phase !== 'fencing' || this.holderOf('fencer') !== fencer) return;
+    this.denials.set(placeOf(device), { node, epoch: this.leases.get('fencer')?.token ?? 0, isKnown: false });
+  }
+
   /** The node's own device has said who it is, to whichever fencer asked it at this time. */
-  identified(node: string, startedMs: number): void {
+  identified(node: string, device: PowerDevice, startedMs: number): void {
+    this.denials.delete(placeOf(device));
     this.identifiedAt.set(node, Math.max(startedMs, this.identifiedAt.get(node) ?? 0));
   }
 
@@ -394,6 +416,8 @@ export class HandsOracle<More extends string = never> {
     }
     const fresh = freshIntents(before, i);
     if (fresh.some((c) => c.verb === 'off')) this.p.intended(node);
+    const isAttemptOver = i.phase === 'failed' || i.phase === 'fenced' || i.level !== before?.level;
+    if (before?.phase === 'fencing' && isAttemptOver) this.attemptEnded(node, i.epoch ?? 0);
     this.judgePause(node, fresh);
     if (i.phase !== 'fenced' || before?.phase === 'fenced') return;
     this.probe(`fenced: ${i.proof?.kind ?? 'no proof'}`);
@@ -415,6 +439,14 @@ export class HandsOracle<More extends string = never> {
     const byHand = switched?.by === 'by hand' && switched.atMs >= (last.at(-1)?.atMs ?? Infinity);
     if (chassis?.on === true && !byHand) this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and is on`);
     if ((this.orderedOn.get(node) ?? -Infinity) > this.now() - 16_000) this.probe('fenced soon after an on');
+  }
+
+  private attemptEnded(node: string, epoch: number): void {
+    for (const denial of this.denials.values())
+      if (denial.node === node && denial.epoch === epoch && !denial.isKnown) {
+        denial.isKnown = true;
+        this.probe('an attempt ended with a device that had denied it');
+      }
   }
 
   /** A pause is meant for both directions, and for whoever orders. */

@@ -96,7 +96,8 @@ export class HandsPrograms {
       },
       read: (device, outcome) => oracle.readEnded(nodeOf(device), life.process, outcome),
       unsaid: (device, startedMs) => oracle.unsaid(device, startedMs),
-      identified: (device, startedMs) => oracle.identified(nodeOf(device), startedMs),
+      identified: (device, startedMs) => oracle.identified(nodeOf(device), device, startedMs),
+      denied: (device) => oracle.denies(nodeOf(device), device, life.process),
     });
     const queue = new BmcQueue();
     const fencer = new Fencer({

@@ -50,6 +50,8 @@ export interface PlayedPowerParts {
   unsaid: (device: PowerDevice, startedMs: number) => void;
   /** It is the machine's own, and has said so; asked at `startedMs`, virtual ms. */
   identified: (device: PowerDevice, startedMs: number) => void;
+  /** It has said that it is another machine's. */
+  denied: (device: PowerDevice) => void;
 }
 
 /** ipmitool under the guard, as one fencer has it: it opens a session, gives its command, waits for the answer. */
@@ -84,6 +86,7 @@ export class PlayedPower implements IdentifyingPower {
       if (bmc.mood === 'nameless') return { code: 'BMC_REFUSED', detail: 'the BMC refused it' };
       if (!bmc.tellsGuid) return { seen: {} };
       if (bmc.chassis === this.p.ownOf(device)) this.p.identified(device, startedMs);
+      else this.p.denied(device);
       return { seen: { guid: bmc.chassis.guid } };
     });
   }
