@@ -217,7 +217,10 @@ export const isProvenByWords = (n: Pick<NodeRecord, 'powerIdentity' | 'powerLeve
 export const asksWho = (n: Identified & Pick<NodeRecord, 'powerLevels'>): boolean =>
   tellsItsBmc(n.hardware) || isProvenByWords(n) || n.powerLevels.flat().some((d) => denialOf(n, d) !== undefined);
 
-/** The GUID alone tells whether it is the device that was proven; otherwise its serial numbers have to be read. */
+/**
+ * The GUID alone tells whether it is the device that was proven; otherwise its serial numbers have to be read. One that was
+ * never proven is compared by its GUID alone, see `isOwnWord`; its serial numbers are read in good days.
+ */
 export function guidIsEnough(n: Identified, d: PowerDevice): boolean {
   const facts = provenFacts(n, d);
   return facts === undefined || facts.guid !== undefined;
