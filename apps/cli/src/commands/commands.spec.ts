@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type IncidentRecord, incidentReport } from '#contracts';
+import { defaultFencing, type IncidentRecord, incidentReport, type StatusView } from '#contracts';
 import { MusterUnderTest } from '../testing/muster.js';
 
 describe('commands', () => {
@@ -178,6 +178,47 @@ describe('commands', () => {
       sut.on('GET /v1/plan', { ...answer, items: [] });
       expect(await sut.call(['plan', 'a-1'])).toEqual(quiet);
       expect(sut.last('GET')?.url).toBe('/v1/plan?node=a-1');
+    });
+  });
+
+  describe('status in mode observe', () => {
+    const answer: StatusView = {
+      cluster: 'prod',
+      fencing: { ...defaultFencing, mode: 'observe' },
+      leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: 'x-1', token: 1, ageMs: 300 })),
+      detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
+      brake: { candidates: 0, limit: 2 },
+      fenceable: { proven: 0, unproven: 0, drilled: 0, mismatch: [] },
+      nodes: { total: 5, inService: 5, out: [], troubled: [] },
+      incidents: [],
+      jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
+      workloads: { total: 0, running: 0, wrong: 0, worst: [] },
+      weaknesses: [],
+      alarms: [],
+      missingDrivers: [],
+      workers: [],
+    };
+    const unknown = '  observe  how many it would have fenced is not known: ';
+    const observeLine = async (): Promise<string | undefined> => {
+      sut.on('GET /v1/status', answer);
+      const { stdout } = await sut.call(['status']);
+      expect(stdout).toContain('nodes      5 of 5 in service\n');
+      return stdout.split('\n').find((line) => line.startsWith('  observe'));
+    };
+
+    it('says so where the server cannot read what it has observed', async () => {
+      sut.on('GET /v1/fencing/report', { code: 'BUS_UNAVAILABLE', detail: 'NATS does not answer' }, 503);
+      expect(await observeLine()).toBe(`${unknown}NATS does not answer`);
+    });
+
+    it('says so where the server ends before its second answer, and prints the first', async () => {
+      sut.on('GET /v1/fencing/report', (_: unknown, res: ServerResponse) => res.destroy());
+      expect(await observeLine()).toMatch(unknown);
+    });
+
+    it('says nothing of it where a server of before does not know the question', async () => {
+      sut.on('GET /v1/fencing/report', { code: 'NOT_FOUND', detail: 'no route' }, 404);
+      expect(await observeLine()).toBe(undefined);
     });
   });
 

@@ -4,6 +4,7 @@ import type { FencingReport, Observing } from '#contracts/incident/fencing-repor
 import { does, examples, type Run } from '../command/command.js';
 import { judge } from '../output/judge.js';
 import { DAYS, statusScreen } from '../output/status-screen.js';
+import { NoServer } from '../server/ask.js';
 import { Refusal } from '../server/server.js';
 
 export function statusCommand(program: Command): void {
@@ -26,12 +27,14 @@ async function status(run: Run): Promise<number> {
   return judge(view);
 }
 
-/** In the last {@link DAYS}; undefined: an older server, or one that cannot read its events now, does not tell. */
-async function observing(run: Run): Promise<Observing | undefined> {
+/** In the last {@link DAYS}, or why it is not known now; undefined: a server of before does not know the question. */
+async function observing(run: Run): Promise<Observing | string | undefined> {
   try {
     return (await run.server.get<FencingReport>(`/v1/fencing/report?days=${DAYS}`)).observing;
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof Refusal && error.status === 404) return undefined;
+    // What is known already is printed all the same, and "not known" is not "none".
+    if (error instanceof Refusal || error instanceof NoServer) return error.message;
     throw error;
   }
 }

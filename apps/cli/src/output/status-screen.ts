@@ -26,11 +26,16 @@ export const DAYS = 30;
 
 /**
  * `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only.
- * @param observing what mode `observe` has kept from being done in the last {@link DAYS}; undefined: it is not the mode, or
- *   not known
+ * @param observing what mode `observe` has kept from being done in the last {@link DAYS}, or why that is not known;
+ *   undefined: it is not the mode, or a server of before does not tell
  * @param wallNow ms
  */
-export function statusScreen(s: StatusView, t: Terminal, observing?: Observing, wallNow = Date.now()): string[] {
+export function statusScreen(
+  s: StatusView,
+  t: Terminal,
+  observing?: Observing | string,
+  wallNow = Date.now(),
+): string[] {
   const verdict = judge(s);
   // What is serious is not drowned in what only wants attention.
   const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
@@ -129,7 +134,8 @@ function fencing({ fencing: f }: StatusView, t: Terminal): string {
 }
 
 /** So far back, and no farther, it is a comfort that few would have been fenced. */
-function observed(o: Observing, wallNow: number): string {
+function observed(o: Observing | string, wallNow: number): string {
+  if (typeof o === 'string') return `  observe  how many it would have fenced is not known: ${o}`;
   const stopped = o.wouldHaveStopped > 0 ? `, and CAP or FLAPPING would have stopped ${o.wouldHaveStopped}` : '';
   const days = `${o.atLeast === true ? 'at least ' : ''}${wholeAge(wallNow - o.since)}`;
   return `  observe  for ${days}: would have fenced ${o.wouldHaveFenced}${stopped} (muster fencing report --days ${DAYS})`;
