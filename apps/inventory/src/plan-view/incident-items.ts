@@ -1,4 +1,4 @@
-import { isPaused, type GateCode, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
+import { isOpenIncident, isPaused, type GateCode, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
 import { gateCount, type GateFacts } from '#domain/incident/gates.js';
 import { AGAIN_MS } from '../plan/incidents/incident-facts.js';
 import type { IncidentView, IncidentViews } from '../plan/incidents/incident-views.js';
@@ -33,7 +33,14 @@ function openingItem({ node, step, last }: IncidentViews['opening'][number]): Pl
   const soon = { inMs: AGAIN_MS };
   switch (step) {
     case 'none':
-      return [];
+      // One that is open has an item of its own.
+      if (last !== undefined && isOpenIncident(last)) return [];
+      return item(
+        'waits',
+        'opens an incident',
+        `Its status is ${node.status}, and no workload is assigned to it: there is nothing to recover.`,
+        { when: 'it is Allocated, or a workload is assigned to it' },
+      );
     case 'open':
       return item('acts', 'opens an incident', 'It is DOWN, or counts as DOWN.', soon);
     case 'close':

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, GateCodes, IncidentPhases, type GateResult, type NodeRecord } from '#contracts';
+import {
+  defaultSettings,
+  GateCodes,
+  IncidentPhases,
+  type GateResult,
+  type IncidentRecord,
+  type NodeRecord,
+} from '#contracts';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isOpenIncident } from '#contracts';
@@ -205,6 +212,25 @@ describe('the plan of a random fleet', () => {
       reason: `${reason} Until then it stays at gate BRAKE.`,
     });
   });
+});
+
+it('says why a dead node gets no incident, while nothing of it is to be recovered', () => {
+  const opening = (status: 'Unallocated' | 'Decommissioned', last?: IncidentRecord) => {
+    const node = aNode('n-0', { status });
+    const step = openingStep(node, last, { hasWorkloads: false, isLeftAlone: false, isIdentityPending: false });
+    return planItems({ ...empty, incidents: { opening: [{ node, step, last }], open: [] } });
+  };
+  for (const status of ['Unallocated', 'Decommissioned'] as const)
+    for (const last of [undefined, anIncident('n-0', { phase: 'closed' })])
+      expect(opening(status, last)).toMatchObject([
+        {
+          ...{ about: 'incident', name: 'n-0', nodes: ['n-0'], does: 'waits', next: 'opens an incident' },
+          reason: `Its status is ${status}, and no workload is assigned to it: there is nothing to recover.`,
+          again: { when: 'it is Allocated, or a workload is assigned to it' },
+        },
+      ]);
+  // What it has is shown by itself.
+  expect(opening('Unallocated', anIncident('n-0', { phase: 'recovered' }))).toEqual([]);
 });
 
 it('names the nodes whose periodic check begins, and the checks that are called off', () => {
