@@ -38,14 +38,14 @@ describe('a gate that stands against something', () => {
     ['only the workload', [anItem({ about: 'workload', name: 'w1' })]],
     ['only a storm of the node', [anItem({ about: 'storm', name: 's-1' })]],
     ['that it is to be acted on, while its node is silent', [anItem({ does: 'acts' })]],
-    ['the backoff of a fencing that has not failed', [anItem({ next: 'waits for the backoff' })]],
+    ['the backoff of a fencing that has not failed', [anItem({ next: 'goes on after the backoff' })]],
   ])('is not named by %s', (_what, items) => {
     expect(isNamed(brake, items, world())).toBe(false);
   });
 
   it('need not be asked while its incident, which has failed, waits for its next try', () => {
     const incident = (): IncidentRecord => anIncident('n-1', { phase: 'failed' });
-    expect(isNamed(brake, [anItem({ next: 'waits for the backoff' })], world({ incident }))).toBe(true);
+    expect(isNamed(brake, [anItem({ next: 'goes on after the backoff' })], world({ incident }))).toBe(true);
   });
 
   it('may be of the moment before where its node speaks again', () => {
@@ -120,7 +120,7 @@ describe('what stands in a record', () => {
 
   it.each([
     ['a contradiction', 'recovers nothing more', 'The node has spoken in the boot that is called off.'],
-    ['an order that was taken back', 'opens no incident', 'eve took its incident back: wanted.'],
+    ['an order that was taken back', 'opens an incident', 'eve took its incident back: wanted.'],
   ])('is named of %s by what follows from it', (name, next, reason) => {
     expect(isNamed(against(name), [anItem({ next, reason })], world())).toBe(true);
     expect(isNamed(against(name), [anItem({ next: 'follows its recovery', reason })], world())).toBe(false);

@@ -47,7 +47,7 @@ const gate = (code: string): Says =>
     if (i.does === 'would' && i.reason.includes('The mode is observe.'))
       return code === 'OBSERVE' || countsFencings.includes(i.gate);
     // Before the next try comes, the gate is not asked.
-    if (w.incident(node)?.phase === 'failed' && i.next === 'waits for the backoff') return true;
+    if (w.incident(node)?.phase === 'failed' && i.next === 'goes on after the backoff') return true;
     // Its verdict may be of this moment, and its record of the moment before.
     return w.speaks(node) && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
   });
@@ -64,7 +64,7 @@ const says: Readonly<Record<string, Says>> = {
   ),
   'a contradiction': incidentOf((i) => i.next === 'recovers nothing more'),
   'an order that was taken back': incidentOf(
-    (i) => i.next === 'opens no incident' && i.reason.includes('took its incident back'),
+    (i) => i.next === 'opens an incident' && i.reason.includes('took its incident back'),
   ),
   'a held return': (i, { node = '' }, w) =>
     i.about === 'return' && i.name === node && i.reason === w.node(node)?.pendingReturn?.held,

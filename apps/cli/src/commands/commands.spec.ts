@@ -70,16 +70,17 @@ describe('commands', () => {
       expect(sut.last('GET')?.url).toBe('/v1/fencing/report?days=30');
       expect(stdout).toContain('mode: observe\nknown since: 1970-01-01T00:00:00.500Z');
       expect(stdout).toContain('a-1: decision: would have fenced\n');
+      expect(stdout).toContain('b-2: decision: blocked by CAP\n');
       expect(stdout.indexOf('b-2: gate: CAP')).toBeLessThan(stdout.indexOf('a-1: gate: OBSERVE'));
     });
 
-    it('tells apart what CAP or FLAPPING would have stopped, and since when it is observed', async () => {
+    it('tells apart what CAP or FLAPPING would have blocked, and since when it is observed', async () => {
       const observing = { since: 500, atLeast: true, wouldHaveFenced: 0, wouldHaveStopped: 1 };
       const wouldHaveStopped = [{ ...line('c-3', 1_000), gate: 'CAP' }];
       sut.on('GET /v1/fencing/report', { ...none, since: 0, mode: 'observe', observing, wouldHaveStopped });
       const { stdout } = await sut.call(['fencing', 'report']);
       expect(stdout).toContain('mode: observe since 1970-01-01T00:00:00.500Z or before\n');
-      expect(stdout).toContain('c-3: decision: would have been stopped by CAP\n');
+      expect(stdout).toContain('c-3: decision: would have been blocked by CAP\n');
     });
 
     it('takes whole days only', async () => {
@@ -152,10 +153,10 @@ describe('commands', () => {
         name: 'a-1',
         nodes: ['a-1'],
         does: 'waits',
-        next: 'holds it at gate BRAKE',
+        next: 'powers a-1 off',
         gate: 'BRAKE',
       },
-      ...{ reason: 'Too many.', figures: [{ of: 'unhealthy nodes', count: 3, limit: 2 }] },
+      ...{ reason: 'Blocked by BRAKE: Too many.', figures: [{ of: 'unhealthy nodes', count: 3, limit: 2 }] },
       again: { inMs: 500, when: 'fewer are' },
     };
     const power = {
@@ -167,7 +168,7 @@ describe('commands', () => {
     it('is a line for each item in a pipe: what, why, the figures, and when it is looked at again', async () => {
       sut.on('GET /v1/plan', answer);
       expect((await sut.call(['plan'])).stdout).toBe(
-        'incident a-1: waits: holds it at gate BRAKE: Too many. [3 unhealthy nodes, limit 2] (again in 0.5 s, or when fewer are)\n' +
+        'incident a-1: waits: powers a-1 off: Blocked by BRAKE: Too many. [3 unhealthy nodes, limit 2] (again in 0.5 s, or when fewer are)\n' +
           'power a-1: waits: powers it on: Not yet. [of the power quarantine: 8.0 s of 20 s] (again in 12 s)\n',
       );
       expect((await sut.call(['plan', '-o', 'name'])).stdout).toBe('incident/a-1\npower/a-1\n');

@@ -76,9 +76,9 @@ const decisions = (r: FencingReport): (FencingReportLine & { decision: string; g
   // A server of another version does not tell them apart.
   ...((r as Partial<FencingReport>).wouldHaveStopped ?? []).map((l) => ({
     ...l,
-    decision: `would have been stopped by ${l.gate}`,
+    decision: `would have been blocked by ${l.gate}`,
   })),
-  ...r.stopped.map((l) => ({ ...l, decision: 'stopped' })),
+  ...r.stopped.map((l) => ({ ...l, decision: `blocked by ${l.gate}` })),
   ...r.failed.map((l) => ({ ...l, decision: 'failed' })),
   ...r.over.map((l) => ({ ...l, decision: 'over by itself' })),
   ...r.underWay.map((l) => ({ ...l, decision: 'under way' })),

@@ -165,7 +165,7 @@ describe('muster status', () => {
     expect(line({})).toBe(`  observe  for 9 days: would have fenced 2${more}`);
     expect(line({ since: 5 * day, atLeast: true })).toBe(`  observe  for at least 4 days: would have fenced 2${more}`);
     expect(line({ since: 9.8 * day, wouldHaveStopped: 9 })).toBe(
-      `  observe  for 2 h: would have fenced 2, and CAP or FLAPPING would have stopped 9${more}`,
+      `  observe  for 2 h: would have fenced 2, and CAP or FLAPPING would have blocked 9${more}`,
     );
     expect(statusScreen(well, pipe).join('\n')).not.toContain('would have');
   });

@@ -29,7 +29,7 @@ First all codes by name; then why a node is out of service, and what \`muster wo
 
 const GATES = `# Gates
 
-Before a node is powered off every gate is asked, in this order, and anew before the first command. The first that stops holds
+Before a node is powered off every gate is asked, in this order, and anew before the first command. The first that stops blocks
 the incident: \`muster incident get NODE\` shows all of them with their figures, and \`muster node fence NODE --dry-run\` asks them
 for a node that lives. What a gate is asked and nobody knows counts as a stop. An incident that waits goes on by itself as soon as
 its gate lets it; \`muster incident release\` takes it past that one gate.

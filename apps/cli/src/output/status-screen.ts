@@ -136,7 +136,7 @@ function fencing({ fencing: f }: StatusView, t: Terminal): string {
 /** So far back, and no farther, it is a comfort that few would have been fenced. */
 function observed(o: Observing | string, wallNow: number): string {
   if (typeof o === 'string') return `  observe  how many it would have fenced is not known: ${o}`;
-  const stopped = o.wouldHaveStopped > 0 ? `, and CAP or FLAPPING would have stopped ${o.wouldHaveStopped}` : '';
+  const stopped = o.wouldHaveStopped > 0 ? `, and CAP or FLAPPING would have blocked ${o.wouldHaveStopped}` : '';
   const days = `${o.atLeast === true ? 'at least ' : ''}${wholeAge(wallNow - o.since)}`;
   return `  observe  for ${days}: would have fenced ${o.wouldHaveFenced}${stopped} (muster fencing report --days ${DAYS})`;
 }

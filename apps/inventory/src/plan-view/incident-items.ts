@@ -52,7 +52,7 @@ function openingItem({ node, step, last }: IncidentViews['opening'][number]): Pl
     case 'left-alone':
       return item(
         'waits',
-        'opens no incident',
+        'opens an incident',
         last?.takenBack === undefined
           ? 'It was powered on, or is to be, and has the grace of a boot.'
           : `${last.takenBack.by} took its incident back: ${last.takenBack.reason}.`,
@@ -77,7 +77,7 @@ function openItem(p: IncidentView, f: PlanFacts): PlanItem {
     ...base,
     does,
     next: said.next,
-    reason: `${said.reason}${work}${stopped === undefined ? '' : ` Until then it stays at gate ${stopped}.`}${does === 'would' ? ' The mode is observe.' : ''}`,
+    reason: `${said.reason}${work}${stopped === undefined ? '' : ` Until then it is blocked by ${stopped}.`}${does === 'would' ? ' The mode is observe.' : ''}`,
     ...(stopped !== undefined && { gate: stopped }),
     ...(step.do === 'wait' && step.gate !== undefined && { gate: step.gate, ...figuresOf(step.gate, p.facts) }),
     ...(step.do === 'suppress' && { gate: step.gate.gate, ...figuresOf(step.gate.gate, p.facts) }),
@@ -96,9 +96,14 @@ function stepText(step: IncidentStep, node: string, would: boolean): { next: str
     case 'survive':
       return { next: verb('end it as survived', 'ends it as survived'), reason: step.reason };
     case 'suppress':
-      return { next: `${verb('hold', 'holds')} it at gate ${step.gate.gate}`, reason: step.gate.detail };
+      return would
+        ? { next: `would be blocked by ${step.gate.gate}`, reason: step.gate.detail }
+        : { next: `powers ${node} off`, reason: `Blocked by ${step.gate.gate}: ${step.gate.detail}` };
     case 'wait':
-      return { next: `${verb('wait', 'waits')} for the ${step.by}`, reason: sentence(step.reason) };
+      return {
+        next: would ? `would wait for the ${step.by}` : `goes on after the ${step.by}`,
+        reason: sentence(step.reason),
+      };
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type GateResult,
   type IncidentRecord,
   type NodeRecord,
+  type PlanItem,
 } from '#contracts';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { isAfterOff } from '#domain/incident/phases.js';
@@ -176,8 +177,8 @@ describe('the plan of a random fleet', () => {
         };
         const [item] = planItems(facts);
         expect(item).toMatchObject({ gate, does: observe ? 'would' : 'waits', name: 'n-0' });
-        expect(item?.next).toBe(`${observe ? 'would hold' : 'holds'} it at gate ${gate}`);
-        expect(item?.reason).toContain('so it is.');
+        expect(item?.next).toBe(observe ? `would be blocked by ${gate}` : 'powers n-0 off');
+        expect(item?.reason).toBe(observe ? 'so it is. The mode is observe.' : `Blocked by ${gate}: so it is.`);
         expect(item?.again.when).not.toBe(undefined);
       }),
     );
@@ -209,7 +210,7 @@ describe('the plan of a random fleet', () => {
     expect(item).toMatchObject({
       does: 'waits',
       gate: 'BRAKE',
-      reason: `${reason} Until then it stays at gate BRAKE.`,
+      reason: `${reason} Until then it is blocked by BRAKE.`,
     });
   });
 });
@@ -231,6 +232,28 @@ it('says why a dead node gets no incident, while nothing of it is to be recovere
       ]);
   // What it has is shown by itself.
   expect(opening('Unallocated', anIncident('n-0', { phase: 'recovered' }))).toEqual([]);
+});
+
+it('says of what waits what it waits to do, so that "waits" stands before it once', () => {
+  const incident = anIncident('n-0', { phase: 'failed' });
+  const step = { do: 'wait' as const, by: 'backoff' as const, reason: 'Its last fencing failed.', leftMs: 5_000 };
+  const node = aNode('n-1');
+  const items = (observe: boolean): PlanItem[] =>
+    planItems({
+      ...empty,
+      incidents: {
+        opening: [{ node, step: 'left-alone', last: undefined }],
+        open: [{ incident, step, ...(observe && { enforced: step }) }],
+      },
+    });
+  expect(items(false).map((i) => [i.name, i.does, i.next])).toEqual([
+    ['n-1', 'waits', 'opens an incident'],
+    ['n-0', 'waits', 'goes on after the backoff'],
+  ]);
+  expect(items(true).find((i) => i.name === 'n-0')).toMatchObject({
+    does: 'would',
+    next: 'would wait for the backoff',
+  });
 });
 
 it('names the nodes whose periodic check begins, and the checks that are called off', () => {
