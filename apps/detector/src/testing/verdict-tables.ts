@@ -9,7 +9,7 @@ function verdictOn(said: readonly Said[], witness: boolean): string {
   const f = factsOf(said, { witness });
   const t = tally(f);
   const { verdict } = judge(unexamined, f, t, 0);
-  return verdict === 'DOWN' && t.hears > 0 ? 'DOWN, held' : verdict;
+  return verdict === 'DOWN' && t.hears > 0 ? 'DOWN, blocked' : verdict;
 }
 
 /** A dead node, by how many are dead with it and how many of the others the monitor hears; those all report it down. */

@@ -735,7 +735,7 @@ export const namedSchemas: Record<string, Schema> = {
       leaveGrace: {
         type: 'number',
         description:
-          'After a planned shutdown, which the agent has announced, no incident is opened for so long: a reboot is no death. Unit: ms.',
+          'How long a node may be silent after a planned reboot (`LEFT`), after a power-on by Muster (boot grace), and before its first report. Unit: ms.',
       },
       holdDown: {
         type: 'number',

@@ -280,7 +280,8 @@ export interface ClusterSettings {
   /** Extra vars for every run; precedence configuration < globals < request. */
   globals: Record<string, unknown>;
   /**
-   * After a planned shutdown, which the agent has announced, no incident is opened for so long: a reboot is no death.
+   * How long a node may be silent after a planned reboot (`LEFT`), after a power-on by Muster (boot grace), and before its
+   * first report.
    * @unit ms
    */
   leaveGrace: number;
