@@ -16,12 +16,12 @@ export type StateText = readonly [meaning: string, ends: string];
 
 export const phaseTexts: Record<IncidentPhase, StateText> = {
   open: [
-    'The node was found `DOWN`, or was ordered off: the first step of a story. A record begins as `investigating`.',
+    'The node was found `DOWN`, or was ordered off: the first of the steps that are shown. No record stands in it: each begins as `investigating`.',
     'Its gates are asked.',
   ],
   investigating: [
     'The gates are asked, with the verdict as of now.',
-    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`.',
+    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`; or a person confirms.',
   ],
   suppressed: [
     'Blocked by a gate, which is named with its figures.',
@@ -41,11 +41,11 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   recovering: [
     'What was assigned to the node is taken from it, placed, and started elsewhere.',
-    'Each workload runs, or waits for what an alarm names.',
+    'Each workload runs, or waits for what an alarm names; or the node speaks in the boot that was ended: its proof is void, and it has failed.',
   ],
   recovered: [
     'Nothing of it is left to recover. The node is off, or on its way back.',
-    'The node serves again, is out of the cluster, was deleted, or died anew after a boot.',
+    'The node serves again, is out of the cluster, was deleted, or died anew after a boot; or it speaks in the boot that was ended: its proof is void, and it has failed.',
   ],
   closed: [
     'Over. An order to a node without an incident is shown as one that is closed.',
@@ -121,7 +121,7 @@ export const workloadEventTexts: Record<WorkloadEvent['kind'], string> = {
   'start-given': 'a job gets its start',
   started: 'it runs, by its job or by the report of its node',
   'start-failed': 'the job did not start it',
-  held: 'its start waits for what is told',
+  held: 'its start waits; the record says for what',
   lost: 'its node has rebooted',
   ended: 'it has ended by itself',
   steady: 'it has run on for long enough',
@@ -197,7 +197,7 @@ export const returnTexts: Record<ReturnStage, StateText> = {
     'The return is noted; the node is out of service.',
     'It is reachable, free and quiet: a check begins. More returns in ten minutes than `flaps`: it is held.',
   ],
-  checking: ['A job looks at the node and changes nothing.', 'The job has ended.'],
+  checking: ['A job compares the node with what was set up, and changes nothing.', 'The job has ended.'],
   'to be set up': [
     'The check has found drift, something broken, or another configuration, and `onReturn` is `resetup`.',
     'Nothing runs there: a re-setup begins. Something runs there, or nobody says so for 30 s: it is held.',

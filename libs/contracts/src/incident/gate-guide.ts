@@ -71,7 +71,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
     command: () => 'muster fencing set enforce',
   },
   FLAPPING: {
-    meaning: 'It was fenced three times within ten minutes.',
+    meaning: 'It was permitted to be fenced as often within ten minutes as `fencing.storm.flaps` allows.',
     text: 'See why it dies again and again before it is powered off once more.',
     command: release,
   },

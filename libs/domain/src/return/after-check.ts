@@ -57,7 +57,7 @@ export const checkedTable = {
     when: ({ isPeriodic }) => isPeriodic,
     do: 'note',
     from: [],
-    reason: 'it was one of a node in service, which only looks, whatever has become of the node meanwhile',
+    reason: 'it was one of a node in service, which changes nothing, whatever has become of the node meanwhile',
   },
   PASSED: {
     when: ({ verdict }) => verdict.outcome === 'pass',
@@ -87,7 +87,7 @@ export const checkedTable = {
     when: ({ p }) => p === undefined,
     do: 'note',
     from: [],
-    reason: 'it has found drift in a node in service: that is told, and the node stays',
+    reason: 'it has found drift in a node in service: an alarm is raised, and the node stays',
   },
   STILL_HELD: {
     when: ({ isOfReturn }) => !isOfReturn,

@@ -23,7 +23,7 @@ const unseen = of('log', 'unknown', 'no such module');
 
 /** For each row facts of which no row before it holds. */
 const cases: Record<keyof typeof verdictTable, [facts: Partial<CheckFacts>, says: CheckVerdict][]> = {
-  NOTHING_TOLD: [
+  NO_FINDINGS: [
     [{ told: { ok: false, step: 'check', message: 'no route' } }, { outcome: 'unknown', why: 'no route' }],
     [{ told: { ok: true, step: 'check' } }, { outcome: 'unknown', why: 'check ended without findings' }],
   ],

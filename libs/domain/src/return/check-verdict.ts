@@ -55,7 +55,7 @@ const because = ({ why }: Finding): string => (why === '' ? '' : ` (${why})`);
  * that an operator has accepted counts as ok: that one, and no other.
  */
 export const verdictTable = {
-  NOTHING_TOLD: {
+  NO_FINDINGS: {
     when: ({ told }) => told.check === undefined,
     outcome: 'unknown',
     why: ({ told }) => told.message ?? `${told.step} ended without findings`,
@@ -72,19 +72,19 @@ export const verdictTable = {
     when: ({ unseen }) => unseen.length > 0,
     outcome: 'unknown',
     why: ({ unseen }) => unseen.map((f) => `${f.service} could not be checked${because(f)}`).join(', '),
-    reason: 'a service could not be looked at',
+    reason: 'a service could not be checked',
   },
   NO_SERVICE: {
     when: ({ findings }) => findings.length === 0,
     outcome: 'unknown',
     why: () => 'it told of no service at all',
-    reason: 'it has told of no service at all',
+    reason: 'it has reported no service',
   },
   UNREPORTED: {
     when: ({ unreported }) => unreported.length > 0,
     outcome: 'unknown',
     why: ({ unreported }) => `it did not tell of ${unreported.join(', ')}, which was set up there`,
-    reason: 'it has not told of a service that was set up there',
+    reason: 'it has not reported a service that was set up there',
   },
   OTHER_CONFIGURATION: {
     when: ({ isOther, wanted }) => isOther && wanted?.configuration !== true,
@@ -103,7 +103,7 @@ export const verdictTable = {
     when: ({ told, findings }) => told.ok && findings.length > 0,
     outcome: 'pass',
     why: () => '',
-    reason: 'all that was set up there is told of and well',
+    reason: 'all that was set up there is reported, and well',
   },
 } as const satisfies Readonly<Record<string, VerdictRow>>;
 

@@ -37,7 +37,7 @@ const returnRows: Rows<typeof returnTable> = {
   WORK_UNKNOWN: 'nobody is asked about a node that does not say what it runs',
 };
 const verdictRows: Rows<typeof verdictTable> = {
-  NOTHING_TOLD: 'it is not said why a check has ended without findings',
+  NO_FINDINGS: 'it is not said why a check has ended without findings',
   DIFFERS: 'a check that found drift is passed',
   NOT_SEEN: 'a service that could not be looked at is well',
   NO_SERVICE: 'a check that tells of no service at all does not say so',
@@ -127,7 +127,7 @@ export const returns: readonly Mutant[] = [
   {
     name: 'a check that could not be carried out is passed',
     file: 'libs/domain/src/return/check-verdict.ts',
-    symbol: 'verdictTable.NOTHING_TOLD',
+    symbol: 'verdictTable.NO_FINDINGS',
     operation: { set: 'outcome', to: "'pass'" },
     specs: SETTLED,
   },
