@@ -13,7 +13,7 @@ export function statusCommand(program: Command): void {
     .description('the whole on one screen')
     .addHelpText(
       'after',
-      '\nBehind each line, in brackets: the first thing to do.\n\nExit code: 0 all is well · 1 something needs attention or is being looked at, or no server can be asked · 2 fencing or detection does not work, or an incident is stuck',
+      '\nBehind each line, in brackets: the first thing to do.\n\nExit code: 0 all is well · 1 something needs attention or is suspect and being probed, or no server can be asked · 2 fencing or detection does not work, or an incident is stuck',
     );
   examples(does(command, status), 'status', 'status --json | jq .nodes');
 }

@@ -76,11 +76,11 @@ function silentOn(e: NodeEvidence): string {
 function sight({ members, sightedReporters: others, sighted }: NonNullable<NodeEvidence['counts']>): string {
   const figures = `${others} of ${members} members report beside it`;
   if (members === 2) {
-    const word = sighted === undefined ? '' : sighted ? 'sighted: ' : 'not sighted: ';
+    const word = sighted === undefined ? '' : sighted ? 'enough: ' : 'not enough, so it calls nobody dead: ';
     return `${word}${figures}, 1 needed, and of two members also the witness`;
   }
   const can = sighted ?? (members > 0 && others >= mostOf(members));
-  return `${can ? 'sighted' : 'not sighted, calls nobody dead'}: ${figures}, ${mostOf(members)} needed`;
+  return `${can ? 'enough' : 'not enough, so it calls nobody dead'}: ${figures}, ${mostOf(members)} needed`;
 }
 
 /** What nodes found at its host that were asked to look beside the monitor. */

@@ -83,7 +83,7 @@ describe('node why', () => {
       '  hears it     1: b-2',
       '  no vote      5: c-3 (stale 4.2 s), d-4 (abstains), e-5 (never heard), f-6 (no word of it, report 0.9 s old), g-7 (no answer)',
       '  silent       management to 0 of 4, backend to 1 of 4',
-      '  monitor      not sighted, calls nobody dead: 3 of 7 members report beside it, 4 needed',
+      '  monitor      not enough, so it calls nobody dead: 3 of 7 members report beside it, 4 needed',
       '  own probe    echo on management, ssh banner, 0.1 s old',
       "  asked        b-2 ssh silent, ping reply, closed port cannot, its agent's port unreachable",
       '  own report   0.4 s old',
@@ -126,10 +126,10 @@ describe('node why', () => {
     };
     expect(await of({})).toContain('a-1: reports down: 3 of 4 observers, 3 needed\n');
     expect(await of({ members: 4, sighted: true })).toContain(
-      'a-1: monitor: sighted: 3 of 4 members report beside it, 3 needed\n',
+      'a-1: monitor: enough: 3 of 4 members report beside it, 3 needed\n',
     );
     expect(await of({ members: 2, sightedReporters: 1 })).toContain(
-      'a-1: monitor: not sighted: 1 of 2 members report beside it, 1 needed, and of two members also the witness\n',
+      'a-1: monitor: not enough, so it calls nobody dead: 1 of 2 members report beside it, 1 needed, and of two members also the witness\n',
     );
   });
 

@@ -22,7 +22,7 @@ export function criticalFindings(s: StatusView): string[] {
   const findings = [...(s.store === undefined ? [] : [s.store.replace(/\.$/, '')]), ...leaders];
   if (s.detector.beaconAgeMs === undefined || s.detector.beaconAgeMs > BEACON_OLD_MS)
     findings.push('no detector is heard');
-  else if (!s.detector.sighted && s.detector.members > 0) findings.push('the detector sees too few of the nodes');
+  else if (!s.detector.sighted && s.detector.members > 0) findings.push('the detector has no quorum');
   for (const i of s.incidents)
     if (i.phase === 'failed' || i.phase === 'suppressed') findings.push(`${i.node} is ${phaseText(i)}`);
   for (const a of s.alarms)
@@ -37,7 +37,7 @@ export function attentionFindings(s: StatusView): string[] {
 }
 
 /** Nothing but suspects: within seconds they live, or are dead. */
-export const onlyLooks = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
+export const hasOnlySuspects = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
 
 /** Nodes that are not all well, of which neither an incident nor an alarm tells yet. */
 export function untoldNodes(s: StatusView): UnhealthyNode[] {

@@ -131,7 +131,7 @@ describe('muster status', () => {
     });
     const seen = (s: StatusView): [number, string | undefined] => [judge(s), statusScreen(s, pipe)[0]];
     expect(seen(with_('DEGRADED', ['backend']))).toEqual([1, 'prod: needs attention: a-1 is DEGRADED on backend']);
-    expect(seen(with_('SUSPECT'))).toEqual([1, 'prod: looking: a-1 is SUSPECT']);
+    expect(seen(with_('SUSPECT'))).toEqual([1, 'prod: probing: a-1 is SUSPECT']);
     expect(seen(with_('DOWN'))).toEqual([1, 'prod: needs attention: a-1 is DOWN']);
     expect(statusScreen(with_('DEGRADED', ['backend']), pipe)).toContain(
       '  verdict  a-1: DEGRADED on backend (muster node why a-1)',

@@ -8,7 +8,7 @@ import {
   failingTasks,
   judge,
   NEEDED_LEASES,
-  onlyLooks,
+  hasOnlySuspects,
   phaseText,
   verdictText,
   untoldNodes,
@@ -40,7 +40,7 @@ export function statusScreen(
   // What is serious is not drowned in what only wants attention.
   const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
   return [
-    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', onlyLooks(s) ? 'looking' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
+    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', hasOnlySuspects(s) ? 'probing' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
     ...(observing === undefined ? [] : [observed(observing, wallNow)]),
     ...fenceable(s),
@@ -157,7 +157,7 @@ function fenceable(s: StatusView): string[] {
 
 function detector({ detector: d }: StatusView): string {
   if (d.beaconAgeMs === undefined) return 'not heard';
-  const sight = d.sighted ? 'sighted' : 'no quorum';
+  const sight = d.sighted ? 'quorum' : 'no quorum';
   return `${sight}, ${d.reporters} of ${d.members} members report (${d.instance ?? 'unknown'}, beacon ${shortAge(d.beaconAgeMs)} ago)`;
 }
 

@@ -57,7 +57,7 @@ function pendingText(p: NonNullable<NodeRecord['pendingReturn']>, isCordoned: bo
 function staleness(n: NodeRecord, f: ServiceFacts): string | undefined {
   if (f.gap !== undefined) return f.gap;
   if (!n.enrolled) return undefined;
-  if (!f.detectorSighted) return 'no detector that sees the fleet has been heard for 3 s';
+  if (!f.detectorSighted) return 'no detector with a quorum has been heard for 3 s';
   const v = n.verdict?.verdict;
   if (v === 'SUSPECT' || v === 'UNKNOWN') return `its last verdict is ${v}`;
   return undefined;

@@ -8,10 +8,11 @@ import { quarantineFigure } from './power-items.js';
 
 /** What has to change before a gate lets an incident through. */
 const passes: Readonly<Record<GateCode, string>> = {
-  BLIND: 'the detector sees the fleet and calls it DOWN',
+  BLIND:
+    'the detector has a quorum and calls it DOWN, and, with two members or one network, its power device has answered; or it is released with --force',
   NOT_FENCEABLE: 'the node may be fenced again, or the incident is released',
   ALREADY_OPEN: 'the other incident is over',
-  LIFE_SIGN: 'nothing speaks for its life any more',
+  LIFE_SIGN: 'nothing speaks for its life any more, or it is released with --force',
   BRAKE: 'fewer nodes are unhealthy and no storm holds it, or it is released',
   DOMAIN: 'its failure domain is back, or it is released',
   CAP: 'the oldest permit is 10 min old, or it is released',

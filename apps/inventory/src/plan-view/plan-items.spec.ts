@@ -301,7 +301,7 @@ it('says that nobody sees whom an off of a device has hit that is not proven', (
     return planItems({ ...empty, power }).find((i) => i.about === 'incident')?.reason;
   };
   expect(reasonWhere(true)).toMatch(/its word counts a moment later/);
-  expect(reasonWhere(false)).toMatch(/no detector sees whether/);
+  expect(reasonWhere(false)).toMatch(/no detector with a quorum knows whether/);
 });
 
 const empty: PlanFacts = {

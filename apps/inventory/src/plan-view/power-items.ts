@@ -51,8 +51,8 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
         'recovers what ran there',
         collateral.sighted
           ? 'Its device is not proven to be its own: its word counts a moment later.'
-          : 'Its device is not proven to be its own, and no detector sees whether its power-off has hit another node.',
-        { when: 'the wait is over and a detector sees the fleet' },
+          : 'Its device is not proven to be its own, and no detector with a quorum knows whether its power-off has hit another node.',
+        { when: 'the wait is over and a detector has a quorum' },
       );
     case 'hold':
       return waits('recovers nothing', collateralText({ ...i, collateral: { at: 0, nodes: collateral.nodes } }), {

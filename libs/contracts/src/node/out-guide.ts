@@ -94,8 +94,9 @@ export const outGuides: Record<OutReason['code'], OutGuide> = {
     remedy: says('Start one, or see in its log why its self-test fails.', () => 'muster drivers'),
   },
   VIEW_STALE: {
-    meaning: 'What is known of it may not be true any more: no detector sees the fleet, or it is just being looked at.',
-    remedy: says('It ends by itself when the detector sees the fleet again.', why),
+    meaning:
+      'What is known of it may not be true any more: no detector has a quorum, or it is suspect and just being probed.',
+    remedy: says('It ends by itself when a detector has a quorum again.', why),
   },
 };
 
