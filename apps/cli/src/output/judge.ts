@@ -40,7 +40,7 @@ export function attentionFindings(s: StatusView): string[] {
 export const hasOnlySuspects = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
 
 /** Nodes that are not all well, of which neither an incident nor an alarm tells yet. */
-export function untoldNodes(s: StatusView): UnhealthyNode[] {
+export function unreportedNodes(s: StatusView): UnhealthyNode[] {
   const told = new Set([
     ...s.incidents.map((i) => i.node),
     ...s.alarms.filter((a) => a.code === 'node-degraded' && a.cleared === undefined).map((a) => a.subject),
@@ -58,7 +58,7 @@ export const verdictText = ({ verdict, networks }: UnhealthyNode): string =>
   networks.length === 0 ? verdict : `${verdict} on ${networks.join(', ')}`;
 
 const untold = (s: StatusView, of: (v: UnhealthyNode['verdict']) => boolean): string[] =>
-  untoldNodes(s)
+  unreportedNodes(s)
     .filter((t) => of(t.verdict))
     .map((t) => `${t.node} is ${verdictText(t)}`);
 

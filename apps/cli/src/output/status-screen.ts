@@ -11,7 +11,7 @@ import {
   hasOnlySuspects,
   phaseText,
   verdictText,
-  untoldNodes,
+  unreportedNodes,
 } from './judge.js';
 import type { Terminal } from './terminal.js';
 import { shortAge, wholeAge } from './times.js';
@@ -63,7 +63,7 @@ export function statusScreen(
       ),
     ),
     ...some(
-      untoldNodes(s).map((n) => {
+      unreportedNodes(s).map((n) => {
         const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'verdict');
         return `  ${word}  ${n.node}: ${verdictText(n)} (muster node why ${n.node})`;
       }),

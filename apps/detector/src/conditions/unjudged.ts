@@ -18,14 +18,14 @@ export type UnjudgedFor = ReadonlyMap<string, { ms: number; reported: boolean }>
  * reported. What is reported stays until the node is judged, whichever of the two it is meanwhile.
  * @param withoutQuorum too few report to judge anybody: that is the alarm then
  * @param passed ms since the last sample
- * @param x ms of silence by which a node is reported down
+ * @param silenceTimeoutMs ms of silence by which a node is reported down
  */
 export function unjudged(
   members: readonly { name: string; judgement: Judgement }[],
   was: UnjudgedFor,
   withoutQuorum: boolean,
   passed: number,
-  x: number,
+  silenceTimeoutMs: number,
 ): { conditions: DetectorCondition[]; unjudgedFor: UnjudgedFor } {
   const unjudgedFor = new Map<string, { ms: number; reported: boolean }>();
   const conditions: DetectorCondition[] = [];
@@ -35,7 +35,8 @@ export function unjudged(
     const before = was.get(name);
     const ms = lasting(before?.ms, passed);
     const reported =
-      before?.reported === true || ms >= (verdict === 'UNKNOWN' ? UNJUDGED_HOLD_MS : x + SUSPECT_HOLD_MS);
+      before?.reported === true ||
+      ms >= (verdict === 'UNKNOWN' ? UNJUDGED_HOLD_MS : silenceTimeoutMs + SUSPECT_HOLD_MS);
     unjudgedFor.set(name, { ms, reported });
     if (reported)
       conditions.push({

@@ -47,7 +47,7 @@ export const factsOf = (said: readonly Said[], over: Partial<TargetFacts> = {}):
     witness: false,
     witnessAt: '10.0.0.1:80',
     freshness: 2500,
-    silence: 3000,
+    silenceTimeoutMs: 3000,
     now: 0,
     ...over,
   };

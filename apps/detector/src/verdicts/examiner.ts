@@ -88,7 +88,7 @@ export class Examiner {
       witness: v.witness,
       witnessAt: v.witnessAt,
       freshness: n.freshness,
-      silence: silenceTimeout(n),
+      silenceTimeoutMs: silenceTimeout(n),
       now: v.now,
     };
     return { facts, tally: tally(facts) };

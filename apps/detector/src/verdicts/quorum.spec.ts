@@ -194,7 +194,7 @@ describe('who cannot send', () => {
     const healed = factsOf(many(4, 'hears'), { ownFresh: true });
     const soon = judge(degraded, healed, tally(healed), 600_000);
     expect(soon).toMatchObject({ verdict: 'DEGRADED', reason: 'Heard with gaps on backend.' });
-    const later = { ...healed, now: healed.silence };
+    const later = { ...healed, now: healed.silenceTimeoutMs };
     expect(judge(soon, later, tally(later), 600_000).verdict).toBe('UP');
   });
 
@@ -271,15 +271,18 @@ describe('a verdict holds', () => {
     const heard = factsOf(many(4, 'hears-management'), { ownFresh: true });
     const was = judge(degraded, heard, tally(heard), 600_000);
     const missed = (now: number): string => verdict(factsOf(many(4, 'suspects'), { now }), was);
-    expect([missed(heard.silence / 4 - 1), missed(heard.silence / 4)]).toEqual(['DEGRADED', 'SUSPECT']);
+    expect([missed(heard.silenceTimeoutMs / 4 - 1), missed(heard.silenceTimeoutMs / 4)]).toEqual([
+      'DEGRADED',
+      'SUSPECT',
+    ]);
   });
 
   it('DEGRADED while most report it down and somebody hears it, for twice the silence timeout at most, and not when nobody does', () => {
     const reported = factsOf([...many(3, 'accuses'), 'hears']);
     const at = (now: number, was: Judgement, f = reported): Judgement => judge(was, { ...f, now }, tally(f), 600_000);
     const heard = at(0, degraded);
-    expect([heard.verdict, at(2 * reported.silence - 1, heard).verdict]).toEqual(['DEGRADED', 'DEGRADED']);
-    expect(at(2 * reported.silence, heard).verdict).toBe('DOWN');
+    expect([heard.verdict, at(2 * reported.silenceTimeoutMs - 1, heard).verdict]).toEqual(['DEGRADED', 'DEGRADED']);
+    expect(at(2 * reported.silenceTimeoutMs, heard).verdict).toBe('DOWN');
     expect(at(1, heard, factsOf(many(4, 'accuses'))).verdict).toBe('DOWN');
   });
 
@@ -290,10 +293,10 @@ describe('a verdict holds', () => {
     expect(verdict(factsOf(many(4, 'absent'), { ...alive, reporters: 5 }), degraded)).toBe('DEGRADED');
     const heard = factsOf(many(4, 'hears'), alive);
     const at = (now: number, was: Judgement): Judgement => judge(was, { ...heard, now }, tally(heard), 600_000);
-    const soon = at(heard.silence - 1, at(0, degraded));
+    const soon = at(heard.silenceTimeoutMs - 1, at(0, degraded));
     expect(soon.verdict).toBe('DEGRADED');
-    expect(at(heard.silence, soon).verdict).toBe('UP');
+    expect(at(heard.silenceTimeoutMs, soon).verdict).toBe('UP');
     const missed = factsOf([...many(2, 'hears'), ...many(2, 'hears-management')], { ...alive, now: 1000 });
-    expect(at(heard.silence, judge(at(0, degraded), missed, tally(missed), 0)).verdict).toBe('DEGRADED');
+    expect(at(heard.silenceTimeoutMs, judge(at(0, degraded), missed, tally(missed), 0)).verdict).toBe('DEGRADED');
   });
 });

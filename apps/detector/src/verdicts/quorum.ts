@@ -37,8 +37,8 @@ export interface TargetFacts {
   /** Where that is, `host:port`; '': none is set. */
   witnessAt: string;
   freshness: number;
-  /** x: the silence timeout, ms. */
-  silence: number;
+  /** The silence timeout, ms. */
+  silenceTimeoutMs: number;
   /** As of when this was gathered, monotonic ms: how long something lasts is counted by it. */
   now: number;
 }

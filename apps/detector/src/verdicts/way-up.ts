@@ -37,7 +37,7 @@ const lasts = (since: number | undefined, ms: number, f: TargetFacts): boolean =
  * death to be told by its rules.
  */
 export const isSuspectedForLong = (s: Standing, f: TargetFacts): boolean =>
-  s.lived === undefined || lasts(s.lived, f.silence / 4, f) || lasts(s.suspected, 2 * f.silence, f);
+  s.lived === undefined || lasts(s.lived, f.silenceTimeoutMs / 4, f) || lasts(s.suspected, 2 * f.silenceTimeoutMs, f);
 
 /**
  * Of a node that was DEGRADED: somebody hears it, and most have not missed it for twice the silence timeout yet. Of one
@@ -45,10 +45,11 @@ export const isSuspectedForLong = (s: Standing, f: TargetFacts): boolean =>
  * any.
  */
 export const isHeardInMoments = (s: Standing, f: TargetFacts, t: Tally): boolean =>
-  t.hears > 0 && !lasts(s.suspected, 2 * f.silence, f);
+  t.hears > 0 && !lasts(s.suspected, 2 * f.silenceTimeoutMs, f);
 
 /** Networks on which most have had answers for the silence timeout. */
-const isAnswered = (network: string, s: Standing, f: TargetFacts): boolean => lasts(s.answered[network], f.silence, f);
+const isAnswered = (network: string, s: Standing, f: TargetFacts): boolean =>
+  lasts(s.answered[network], f.silenceTimeoutMs, f);
 
 /** Of those on which it was silent: where it still counts as silent. */
 export const stillSilent = (held: readonly string[], s: Standing, f: TargetFacts): string[] =>
@@ -61,5 +62,5 @@ export const stillSilent = (held: readonly string[], s: Standing, f: TargetFacts
  */
 export function gapsAfterSuspicion(s: Standing, f: TargetFacts, t: Tally): string[] | undefined {
   if (f.networks.every((network) => t.allAnswered.includes(network) || t.silentNetworks.includes(network))) return [];
-  return lasts(s.restful, f.silence, f) ? stillSilent(f.networks, s, f) : undefined;
+  return lasts(s.restful, f.silenceTimeoutMs, f) ? stillSilent(f.networks, s, f) : undefined;
 }

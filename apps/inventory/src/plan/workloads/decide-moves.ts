@@ -53,11 +53,11 @@ export function decideMoves(f: MoveFacts): MovePlan {
   for (const w of moving) {
     const from = w.move?.from ?? '';
     const isThere = w.assignment?.node === from;
-    const trouble =
+    const obstacle =
       isThere && f.reported(from) === undefined
         ? `${w.name}: ${startReasons.SOURCE_SILENT({ isSilent: true })}`
-        : troubleOf(w);
-    if (trouble !== undefined && f.leaving.has(from) && hasWork.has(from)) stuck(from, trouble);
+        : obstacleOf(w);
+    if (obstacle !== undefined && f.leaving.has(from) && hasWork.has(from)) stuck(from, obstacle);
   }
   const waiting: WorkloadRecord[] = [];
   for (const node of f.leaving.keys()) {
@@ -130,9 +130,9 @@ const waits = (w: WorkloadRecord, f: MoveFacts): boolean =>
     : w.assignment.node === w.move?.from && f.reported(w.assignment.node) === undefined;
 
 /** Of a move that has begun. */
-function troubleOf(w: WorkloadRecord): string | undefined {
-  const trouble = failedStop(w) ?? failedStart(w) ?? w.held;
-  return trouble === undefined ? undefined : `${w.name}: ${trouble}`;
+function obstacleOf(w: WorkloadRecord): string | undefined {
+  const obstacle = failedStop(w) ?? failedStart(w) ?? w.held;
+  return obstacle === undefined ? undefined : `${w.name}: ${obstacle}`;
 }
 
 /**

@@ -293,7 +293,10 @@ export const verdicts: readonly Mutant[] = [
     name: 'a suspect is UP as soon as somebody hears it',
     file: 'apps/detector/src/verdicts/way-up.ts',
     symbol: 'gapsAfterSuspicion',
-    operation: { replace: 'lasts(s.restful, f.silence, f) ? stillSilent(f.networks, s, f) : undefined', with: '[]' },
+    operation: {
+      replace: 'lasts(s.restful, f.silenceTimeoutMs, f) ? stillSilent(f.networks, s, f) : undefined',
+      with: '[]',
+    },
     specs: ['apps/detector/src/verdicts/lossy-node.spec.ts'],
   },
   {
@@ -307,7 +310,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'who was DEGRADED and has died is held for ever',
     file: 'apps/detector/src/verdicts/way-up.ts',
     symbol: 'isSuspectedForLong',
-    operation: { replace: 'lasts(s.lived, f.silence / 4, f)', with: 'false' },
+    operation: { replace: 'lasts(s.lived, f.silenceTimeoutMs / 4, f)', with: 'false' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
