@@ -13,8 +13,8 @@ const names = Array.from({ length: FLEET }, (_, i) => `host${String(i).padStart(
 function fleet() {
   const store = new MemoryStore();
   for (const [i, name] of names.entries()) store.nodes.set(name, aNode(name, i % 4 === 0 ? { hostGroup: 'db' } : {}));
-  const look = () => ({ reasons: () => [], computed: ({ revision }: { revision: number }) => ({ revision }) });
-  const list = new NodeList(store as unknown as InventoryStore, { look } as unknown as ServiceView);
+  const snapshot = () => ({ reasons: () => [], computed: ({ revision }: { revision: number }) => ({ revision }) });
+  const list = new NodeList(store as unknown as InventoryStore, { snapshot } as unknown as ServiceView);
   return { store, page: (q: RpcRequest<'inventory.nodes.text'>) => list.text(q) };
 }
 

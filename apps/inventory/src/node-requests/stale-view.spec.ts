@@ -36,7 +36,7 @@ function behindItsBucket(): NodesService {
     { nodes: { bucket, view } } as unknown as InventoryStore,
     {} as NodeService,
     {
-      look: () => ({ remedied }),
+      snapshot: () => ({ remedied }),
       withRemedies: (e: Entry<NodeRecord>) => ({ ...e.value, revision: e.revision }),
     } as unknown as ServiceView,
     {} as PowerSecrets,
