@@ -37,6 +37,8 @@ interface Played {
   silent?: readonly string[];
   hung?: readonly string[];
   brokers?: readonly string[];
+  /** More machines, which speak. */
+  others?: readonly string[];
   /** Node → the one whose power its device switches. */
   wires?: Readonly<Record<string, string>>;
   isBlind?: boolean;
@@ -45,7 +47,8 @@ interface Played {
 }
 
 /** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
-function world({ silent = [], hung = [], brokers = [], wires = {}, isBlind = false, verdict = 'DOWN' }: Played = {}) {
+function world(o: Played = {}) {
+  const { silent = [], hung = [], brokers = [], others = [], wires = {}, isBlind = false, verdict = 'DOWN' } = o;
   const isSilent = (name: string): boolean => silent.includes(name) || hung.includes(name);
   let nowMs = 1_000;
   const oracle = new FleetOracle({
@@ -55,9 +58,12 @@ function world({ silent = [], hung = [], brokers = [], wires = {}, isBlind = fal
     owesOn: () => false,
     intended: () => undefined,
     hosts: new Map(
-      ['n-1', 'n-2'].map((name) => [
+      ['n-1', 'n-2', ...others].map((name) => [
         name,
-        { name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1' } as PlayedHost,
+        {
+          ...{ name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1' },
+          state: 'up',
+        } as PlayedHost,
       ]),
     ),
     brake: 2,
@@ -83,7 +89,7 @@ function world({ silent = [], hung = [], brokers = [], wires = {}, isBlind = fal
   };
   const waits = (ms: number): number => (nowMs += ms);
   fencing();
-  for (const name of ['n-1', 'n-2']) store('nodes', name, aNode(name));
+  for (const name of ['n-1', 'n-2', ...others]) store('nodes', name, aNode(name));
   for (const name of [...silent, ...hung]) oracle.speaks(name, false);
   return { oracle, store, remove, loseLast, broken, pause, fencing, waits };
 }
@@ -92,6 +98,35 @@ const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
   ...{ code, subject, severity: 'critical', message: `${code} of ${subject}`, since: 1, count: 1 },
 });
 const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', generation: 1 }, generation: 1 });
+
+describe('an off to a machine that is in a storm', () => {
+  const off = (o: Partial<IncidentRecord>): string[] => {
+    const { oracle, store, broken, waits } = world({ others: ['n-3'] });
+    oracle.stormBegins(['n-1', 'n-2', 'n-3']);
+    waits(5_000);
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'fencing', ...o }));
+    const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
+    oracle.commandSent('n-1', {
+      ...{ fencer: 'f-1', device, verb: 'off', machine: 'n-1' },
+      begunMs: 6_000,
+      deadlineMs: 9_000,
+    });
+    return broken().filter((rule) => rule === 'storm-off');
+  };
+  const released = { by: 'eve', reason: 'seen', at: 1, force: false };
+
+  it.each<[string, Partial<IncidentRecord>]>([
+    ['by a verdict', {}],
+    ['by hand', { cause: 'manual', by: 'eve' }],
+    ['past another gate', { released: { ...released, gates: ['LIFE_SIGN'] } }],
+  ])('breaks a rule: %s', (_how, o) => {
+    expect(off(o)).toEqual(['storm-off']);
+  });
+
+  it.each<GateCode>(['BRAKE', 'DOMAIN'])('is excused where a person let it go past %s', (gate) => {
+    expect(off({ released: { ...released, gates: [gate] } })).toEqual([]);
+  });
+});
 
 describe('an off to another machine, by a device that does not say whose it is', () => {
   const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };

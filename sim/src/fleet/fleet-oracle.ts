@@ -304,7 +304,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (c.verb === 'on') this.onSent(node, c);
     const i = this.incidents.get(node);
     if (c.verb === 'off' && i !== undefined) this.offSentMs.set(i.id, this.now());
-    if (c.verb !== 'off' || i === undefined || i.cause === 'manual' || i.released !== undefined) return;
+    if (c.verb !== 'off' || i === undefined || isPastStorm(i)) return;
     const begunMs = this.begunMs.get(i.id) ?? 0;
     // One that was dead to all before the storm began is no member of it, whatever it does by now.
     const storm = this.storms.find((s) => s.nodes.has(node) && s.sinceMs < begunMs);
@@ -752,6 +752,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 }
 
 /** By this write: whoever orders what is ordered already is noted in its story. */
+/** A person has let it go although many are silent. */
+const isPastStorm = ({ released }: IncidentRecord): boolean =>
+  released?.gates.some((gate) => gate === 'BRAKE' || gate === 'DOMAIN') === true;
+
 function isWantedAnew(i: IncidentRecord, before: IncidentRecord | undefined): boolean {
   if (before?.id !== i.id) return i.wantedAt !== undefined;
   const orders = ({ steps }: IncidentRecord): number => steps.filter((s) => / ordered it too: /.test(s.detail)).length;
