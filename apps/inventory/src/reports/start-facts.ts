@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Report } from '#contracts';
+import { mayStartByItself } from '#domain/workload/start-gate.js';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
@@ -59,12 +60,14 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   /** What a node that does not answer has said last. Of another boot than the node's it says nothing. */
   lastWord(node: string): LastWord | undefined {
     const heard = this.reports.lastList(node);
-    if (heard === undefined || heard.report.bootId !== this.store.nodes.view.get(node)?.value.bootId) return undefined;
+    const record = this.store.nodes.view.get(node)?.value;
+    if (heard === undefined || record === undefined || heard.report.bootId !== record.bootId) return undefined;
     const lookedAt = this.listedAt(node);
     return {
       ...(heard.report.workloads !== undefined && { workloads: heard.report.workloads }),
       mayHaveCome: (workload) =>
         !this.store.workloads.view.live || this.assignments.mayHaveBeenOn(node, workload, lookedAt),
+      mayStartByItself: (workload) => !this.store.nodes.view.live || mayStartByItself(record, workload),
     };
   }
 

@@ -40,8 +40,8 @@ export class FakeFleet {
   private readonly silent = new Set<string>();
   private readonly boots = new Map<string, number>();
   private readonly running = new Map<string, Map<string, number>>();
-  /** Workload → whether a start gate stands before it; of others nothing is told, as by an agent of before. */
-  readonly gated = new Map<string, boolean>();
+  /** Workload → whether a start gate stands before it, as of all others; undefined: an agent of before does not tell. */
+  readonly gated = new Map<string, boolean | undefined>();
   private readonly verdicts = new Map<string, Verdict>();
   private readonly parts: Closable[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -209,7 +209,7 @@ export class FakeFleet {
 
   private report(node: string): void {
     const own = [...(this.running.get(node) ?? [])].map(([name, generation]) => {
-      const gated = this.gated.get(name);
+      const gated = this.gated.has(name) ? this.gated.get(name) : true;
       return { name, generation, ...(gated !== undefined && { gated }) };
     });
     const report: Report = {

@@ -203,8 +203,10 @@ export interface NodeRecord {
   /** It may be powered off although no channel could show that its host lives. */
   lifeSignWaived?: LifeSignWaived;
   /**
-   * Workloads that ran here without a start gate when its agent last told what runs here, sorted; the first hundred.
-   * Absent: none. The system does not power it on then: a boot would start them a second time.
+   * Workloads that a boot of it may start without asking, sorted; the first hundred: they ran here, and its agent did not
+   * vouch for a start gate. One leaves when it runs here with a gate, when Muster has stopped it here, or with the
+   * workload itself; never since it is not reported any more. Absent: none. The system does not power it on while there
+   * are any: a boot would start them a second time.
    */
   ungated?: string[];
   /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */

@@ -68,7 +68,7 @@ export interface RunningWorkload {
   starting?: true;
   /**
    * Before each start of it there, at a boot too, the start gate is asked. False: what the node starts by itself may run
-   * beside its copy elsewhere. Absent: an agent of before, which does not tell.
+   * beside its copy elsewhere. Absent: an agent of before, which does not tell, and so vouches for none.
    */
   gated?: boolean;
 }

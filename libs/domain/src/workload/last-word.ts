@@ -7,6 +7,8 @@ import type { Report } from '#contracts';
 export interface LastWord extends Pick<Report, 'workloads'> {
   /** It was assigned to the node since that has looked, or it is not known that it was not. */
   mayHaveCome: (workload: string) => boolean;
+  /** A boot of the node may start it without asking, whether or not it ran when that has looked. */
+  mayStartByItself: (workload: string) => boolean;
 }
 
 /** Each start of what it carries asks its start gate first. */
@@ -14,4 +16,7 @@ const isGated = ({ workloads }: LastWord): boolean => workloads?.every((w) => w.
 
 /** Does its last word say that the workload does not run there? */
 export const rulesOut = (word: LastWord, workload: string): boolean =>
-  isGated(word) && !word.workloads?.some((w) => w.name === workload) && !word.mayHaveCome(workload);
+  isGated(word) &&
+  !word.workloads?.some((w) => w.name === workload) &&
+  !word.mayHaveCome(workload) &&
+  !word.mayStartByItself(workload);

@@ -181,10 +181,11 @@ describe('what stands against a start', () => {
     expect(put(facts)).toBe(code);
   });
 
-  it('where its own node is replaced is that it is seen at all, or that somebody did not say', () => {
-    const replace = (check: StartQuestions['replace']['check']): StartReason | undefined =>
-      startRefusal('replace', { check, startingForMs: () => 0 })?.code;
+  it('where its own node is replaced is that a boot of that starts it, that it is seen at all, or that somebody did not say', () => {
+    const replace = (check: StartQuestions['replace']['check'], startsByItselfOn?: string): StartReason | undefined =>
+      startRefusal('replace', { check, startingForMs: () => 0, startsByItselfOn })?.code;
     expect(replace({ kind: 'clear' })).toBeUndefined();
+    expect(replace({ kind: 'clear' }, 'n-1')).toBe('STARTS_BY_ITSELF');
     expect(replace({ kind: 'there' })).toBe('RUNS_THERE');
     expect(replace(seen)).toBe('RUNS_ELSEWHERE');
     expect(replace(starting)).toBe('STARTS_ELSEWHERE');

@@ -51,7 +51,10 @@ export interface StartQuestions {
   /** The conductor, before it places what is assigned nowhere. */
   place: Pick<StartQuestions['order'], 'workload' | 'leftForMs'> & FleetFacts;
   /** The conductor, before what waits for its node is given to another one. */
-  replace: Pick<FleetFacts, 'check' | 'startingForMs'>;
+  replace: Pick<FleetFacts, 'check' | 'startingForMs'> & {
+    /** Its own node, where a boot of that may start it without asking. */
+    startsByItselfOn: string | undefined;
+  };
   /** An operator's word that it runs on a node, which is taken for a start that is done. */
   put: StartQuestions['put-again'] & Pick<RegistryFacts, 'incident'>;
   /** The same once it is written: whoever deletes, replaces or cleans up a node has made sure before that it has none. */
@@ -173,6 +176,9 @@ export const startReasons = {
     const seen = elsewhere(check);
     return when(seen !== undefined, () => `It runs on ${seen?.node}: the registry was corrected.`);
   },
+  // However long it is not seen there: its unit may wait for a disk, or be tried again.
+  STARTS_BY_ITSELF: ({ startsByItselfOn: node }: { startsByItselfOn: string | undefined }) =>
+    when(node !== undefined, () => `${node} may start it by itself at any time: it has no start gate there.`),
   RUNS_THERE: ({ check }: Pick<FleetFacts, 'check'>) => when(check.kind === 'there', () => 'It runs there already.'),
   // On its own node is no case for a start: the next look at the report notes it.
   RUNS_AS_ORDERED: ({ workload, check }: { workload: WorkloadRecord } & Pick<FleetFacts, 'check'>) =>
@@ -231,7 +237,7 @@ export const startQuestions: { readonly [A in StartAsker]: readonly Answerable<S
   ],
   // Of silent nodes nothing is asked yet: its start is owed then, and looked at once more.
   place: ['JUST_LEFT', 'RUNS_ON_THE_DEAD', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE'],
-  replace: ['STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'RUNS_THERE', 'SILENT'],
+  replace: ['STARTS_BY_ITSELF', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'RUNS_THERE', 'SILENT'],
   put: ['NODE_UNKNOWN', 'RESERVED', 'CONFIRMED_OFF', 'OPEN_INCIDENT'],
   'put-again': ['NODE_UNKNOWN', 'RESERVED'],
   move: ['LEAVES_BY_INCIDENT', 'SOURCE_SILENT', 'OTHERS_SILENT'],

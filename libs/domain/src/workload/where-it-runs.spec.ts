@@ -95,7 +95,12 @@ describe('before a start', () => {
 
 describe('a node that does not answer counts by its last word', () => {
   const gated = { name: 'x', generation: 1, gated: true };
-  const word = (o: Partial<LastWord> = {}): LastWord => ({ workloads: [gated], mayHaveCome: () => false, ...o });
+  const word = (o: Partial<LastWord> = {}): LastWord => ({
+    workloads: [gated],
+    mayHaveCome: () => false,
+    mayStartByItself: () => false,
+    ...o,
+  });
   const mute = (last: LastWord | undefined, node = 'c'): StartCheck => {
     const fresh = ['a', 'b', 'c'].filter((n) => n !== node).map((n) => says(n));
     return checkStart({ ...facts(fresh), lastWord: (n) => (n === node ? last : undefined) });
@@ -115,6 +120,11 @@ describe('a node that does not answer counts by its last word', () => {
   it('and of what was to run there since', () => {
     expect(mute(word({ mayHaveCome: (workload) => workload === 'w' }))).toEqual(held());
     expect(mute(word({ mayHaveCome: (workload) => workload === 'x' }))).toEqual({ kind: 'clear' });
+  });
+
+  it('and of what a boot of it may start without asking, although it did not run then', () => {
+    expect(mute(word({ mayStartByItself: (workload) => workload === 'w' }))).toEqual(held());
+    expect(mute(word({ mayStartByItself: (workload) => workload === 'x' }))).toEqual({ kind: 'clear' });
   });
 
   it('and everything where something runs there that asks no start gate, or does not tell', () => {

@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 217,
   keys: 95,
   lease: 51,
-  recover: 177,
+  recover: 189,
   return: 127,
   secrets: 49,
   services: 20,

@@ -16,12 +16,18 @@ export interface OwnNodeFacts {
   /** For how long it has been waited for, ms, on the asker's own clock. */
   waitedMs: number;
   serving: () => Serving;
+  /** A boot of the node may start it without asking. */
+  startsByItself: boolean;
   /** The node's own fresh report; undefined: it is silent. */
   report: Pick<Report, 'workloads'> | undefined;
 }
 
 /** `elsewhere`: it is placed anew, where there is room. */
 export type OwnNodeStep = { do: 'wait'; leftMs: number } | { do: 'hold' | 'elsewhere'; why: string };
+
+/** The hold shuts a gate that is not there: its unit may wait for a disk, and is started whenever that comes. */
+const byItself = (node: string): string =>
+  `A boot of ${node} may start it without asking, however late, since it has no start gate there: it is started nowhere else. Bring ${node} into service, or drain it, and Muster starts it with a gate.`;
 
 /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
 export function ownNodeStep(f: OwnNodeFacts): OwnNodeStep {
@@ -33,5 +39,7 @@ export function ownNodeStep(f: OwnNodeFacts): OwnNodeStep {
   // Its own look must be younger than the hold that closed the gate: the hold is at least MOVE_AFTER_MS old, the look
   // at most 5 s when it is reported, the report at most the freshness.
   const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
-  return { do: maySwitchNode(w) && w.held !== undefined && isAbsent && !waits ? 'elsewhere' : 'hold', why };
+  const isFree = maySwitchNode(w) && w.held !== undefined && isAbsent && !waits;
+  if (isFree && f.startsByItself) return { do: 'hold', why: `${why} ${byItself(f.node)}` };
+  return { do: isFree ? 'elsewhere' : 'hold', why };
 }

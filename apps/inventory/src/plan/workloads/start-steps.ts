@@ -2,6 +2,7 @@ import type { Assignment, WorkloadRecord } from '#contracts';
 import { workloadAfter, type WorkloadEvent } from '#domain/workload/changes.js';
 import type { Serving } from '#domain/workload/own-node.js';
 import type { Placement } from '#domain/workload/placement.js';
+import { mayStartByItself } from '#domain/workload/start-gate.js';
 import {
   GATE_MS,
   startRefusal,
@@ -100,8 +101,17 @@ export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet:
   return { kind: 'moved', from, to, generation };
 }
 
-const replaceRefusal = (fleet: Fleet, { name }: WorkloadRecord, to: string): StartRefusal | undefined =>
-  startRefusal('replace', { check: startCheck(fleet, name, to), startingForMs: () => 0 });
+function replaceRefusal(fleet: Fleet, w: WorkloadRecord, to: string): StartRefusal | undefined {
+  const node = w.assignment?.node;
+  const startsByItselfOn = node !== undefined && startsByItself(fleet, node, w) ? node : undefined;
+  return startRefusal('replace', { check: startCheck(fleet, w.name, to), startingForMs: () => 0, startsByItselfOn });
+}
+
+/** What a node whose record is gone would start nobody knows. */
+function startsByItself({ nodes }: Fleet, node: string, { name }: WorkloadRecord): boolean {
+  const own = nodes.get(node)?.value;
+  return own === undefined || mayStartByItself(own, name);
+}
 
 function placeStep(w: WorkloadRecord, p: Placement, fleet: Fleet, ages: StartAges): StartStep {
   const check = startCheck(fleet, w.name, p.to ?? '');
@@ -165,6 +175,7 @@ function ownNode(w: WorkloadRecord, node: string, out: string, fleet: Fleet, age
     ...{ workload: w, node, why: out, own: fleet.nodes.get(node)?.value, report: fleet.reports.get(node) },
     waitedMs: ages.of(awaitsNode(w)),
     serving: () => serving(fleet),
+    startsByItself: startsByItself(fleet, node, w),
   });
   if (step.do !== 'wait') return { workload: w, ...step, held: { text: step.why } };
   return { workload: w, do: 'wait', why: `${node} is out of service: ${out}.`, leftMs: step.leftMs, held: 'young' };

@@ -277,6 +277,20 @@ describe('work whose node is out of service', () => {
     expect([of('a').assignment?.node, of('b').assignment?.node]).toEqual(['n-1', 'n-2']);
   });
 
+  it('stays where a boot of its node may start it without asking, however long that takes, and somebody is told', async () => {
+    const { store, round, of, alarms } = world({ a: lost, b: lost }, { 'n-1': { ...off, ungated: ['a'] } });
+    await round(0);
+    await round(MOVE_AFTER_MS);
+    await round(MOVE_AFTER_MS + SETTLE_MS);
+    expect([of('a').assignment?.node, of('b').assignment?.node === 'n-1']).toEqual(['n-1', false]);
+    expect(alarms()).toContain('workload-held=a');
+    expect(of('a').held).toContain('without asking');
+    // It has been started there with its gate, say.
+    store.nodes.set('n-1', aNode('n-1', off));
+    await round(MOVE_AFTER_MS + SETTLE_MS + 1);
+    expect(of('a').assignment?.node).not.toBe('n-1');
+  });
+
   it('stays where another node that may run it is silent', async () => {
     const { round, of } = world({ a: { ...lost, held: 'h' } }, { 'n-1': off });
     await round(0);

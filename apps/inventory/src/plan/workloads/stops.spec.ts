@@ -10,7 +10,7 @@ import {
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
-import { aReport, aWorkload } from '../../testing/records.js';
+import { aNode, aReport, aWorkload } from '../../testing/records.js';
 import { stops, stopViews } from './stops.js';
 import { STILL_RUNS_MS } from './stop-step.js';
 
@@ -124,6 +124,18 @@ describe('a stop whose job has ended', () => {
     expect(db()?.stop).toMatchObject({ attempt: 0 });
     await round(1_001 + STILL_RUNS_MS, []);
     expect([db()?.assignment, db()?.stop]).toEqual([undefined, undefined]);
+  });
+
+  it('has left when the record of its node says as well that a boot does not start it any more', async () => {
+    const { store, round, end, db } = world({ desired: 'running', move });
+    store.nodes.set('a', aNode('a', { ungated: ['db'] }));
+    await round(0, runs);
+    end(stopped);
+    await round(1_000, []);
+    expect(db()?.assignment?.node).toBe('a');
+    store.nodes.set('a', aNode('a', { ungated: ['web'] }));
+    await round(1_500, []);
+    expect(db()?.assignment).toBeUndefined();
   });
 
   it('has failed where its node goes on naming it', async () => {

@@ -174,13 +174,20 @@ function follow(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] 
   if (!outcome.done) return [failed(s, job, outcome.why, outcome.seen)];
   switch (wordOfItsNode(s, ages)) {
     case 'agrees':
-      return [readBack(s)];
+      return isYetToVouch(s, fleet) ? [] : [readBack(s)];
     case 'disagrees':
       return [failed(s, job, 'It was read back as stopped, and is reported still.', outcome.seen)];
     case 'unknown':
       return [];
   }
 }
+
+/**
+ * What has left is assigned nowhere: that it was stopped there stands in no record then. So the node's own record says first
+ * that its boot does not start it any more.
+ */
+const isYetToVouch = ({ workload: { name, move }, at }: Stopping, { nodes }: Fleet): boolean =>
+  move !== undefined && nodes.get(at.node)?.value.ungated?.includes(name) === true;
 
 const failed = (s: Stopping, job: string, why: string, seen: number | undefined): ChangeWorkload => ({
   ...change(s),
