@@ -67,8 +67,11 @@ export interface FleetHistory {
   nodes: string[];
   /** Workload → the node that it runs on when the history begins. */
   workloads: Readonly<Record<string, string>>;
-  /** Those of them that nobody has put a start gate before. */
-  ungated: readonly string[];
+  /**
+   * Those of them that nobody has put a start gate before → when its unit is started at a boot, ms after its agent: one may
+   * wait for a mount.
+   */
+  ungated: Readonly<Record<string, number>>;
   /** Nodes whose BMC says which machine's it is; of the others a drill has shown it. */
   tellGuid: readonly string[];
   /** Node → the one whose BMC its device truly reaches: the cables were moved since anybody has looked. */

@@ -35,7 +35,7 @@ export function quietFleet(
     seed,
     nodes,
     workloads: Object.fromEntries(nodes.slice(0, -1).map((node, i) => [`w${i + 1}`, node])),
-    ungated: [],
+    ungated: {},
     tellGuid: [],
     wires: {},
     storm: limitsOf(defaultStorm.brakeAtLeast),
@@ -79,6 +79,7 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.push(...drawPersons(diceOf(seed, `persons ${index}`), h, BEGUN_MS));
   h.events.push(...drawEnds(diceOf(seed, `ends ${index}`), h));
   drawBrokers(diceOf(seed, `brokers ${index}`), h);
+  drawUngated(diceOf(seed, `ungated ${index}`), h);
   h.events.sort((a, b) => a.at - b.at);
   return { ...h, ...wires };
 }
@@ -162,6 +163,32 @@ function drawBrokers(dice: Dice, h: FleetHistory): void {
   if (!dice.chance(0.1)) return;
   const first = dice.maybeOf(struck(h)) ?? (dice.maybeOf(h.nodes) as string);
   h.brokers = dice.chance(0.5) ? [first] : [first, ...h.nodes.filter((n) => n !== first).slice(0, 2)];
+}
+
+/** Work without a start gate, some of it late at a boot; it ends shortly before its machine dies or is reset. */
+function drawUngated(dice: Dice, h: FleetHistory): void {
+  if (!dice.chance(0.25)) return;
+  const [workload, node] = dice.maybeOf(Object.entries(h.workloads)) ?? ['', ''];
+  h.ungated = { [workload]: dice.of([0, 0, 5_000, 20_000, 40_000]) };
+  const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS - 10_000);
+  if (dice.chance(0.5)) h.events.push({ kind: 'ends', at: at - 500 - dice.roll() * 5_000, workload });
+  switch (dice.weighted({ death: 3, hang: 1, cordoned: 3, none: 1 })) {
+    case 'death':
+      h.events.push({ kind: 'death', at, node });
+      break;
+    case 'hang':
+      h.events.push({ kind: 'hang', at, node, forMs: 5_000 + dice.roll() * 20_000 });
+      break;
+    case 'cordoned': {
+      const cordonedAt = Math.max(BEGUN_MS, at - dice.roll() * 5_000);
+      h.events.push({ kind: 'order', at: cordonedAt, order: { what: 'cordon', node } }, { kind: 'reset', at, node });
+      const what = dice.of(['uncordon', 'uncordon', 'drain'] as const);
+      const then = Math.min(h.quietFrom, at + 15_000 + dice.roll() * 30_000);
+      if (dice.chance(0.7)) h.events.push({ kind: 'order', at: then, order: { what, node } });
+      break;
+    }
+    case 'none':
+  }
 }
 
 /** Some of the BMCs that say whose they are do not for a while. */

@@ -353,6 +353,23 @@ const intent = (verb: PowerCommand['verb'], n = 1): PowerCommand => ({
   ...{ n, epoch: 1, fencer: 'fencer-1', level: 0, device: 'bmc', verb, at: n },
 });
 
+describe('a machine that starts work by itself at a boot, which runs elsewhere', () => {
+  const boots = (o: Parameters<typeof anIncident>[1], byItself: boolean): string[] => {
+    const w = world();
+    w.oracle.started('n-2', 'w1');
+    w.store('incidents', 'n-1', anIncident('n-1', { phase: 'closed', ...o }));
+    w.oracle.started('n-1', 'w1', byItself);
+    return w.broken();
+  };
+  const order = { action: 'on', by: 'eve', reason: 'repaired', at: 1, after: 0 } as const;
+
+  it('breaks the rule, but where a person has ordered that boot', () => {
+    expect(boots({}, true)).toEqual(['two-machines']);
+    expect(boots({ order }, false)).toEqual(['two-machines']);
+    expect(boots({ order }, true)).toEqual([]);
+  });
+});
+
 describe('the word of a person that a machine is down', () => {
   const byWord = { kind: 'manual', at: 1, by: 'eve', reason: 'seen' } as const;
   const confirmed = anIncident('n-1', { phase: 'fenced', proof: byWord });

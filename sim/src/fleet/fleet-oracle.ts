@@ -157,16 +157,23 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   // HostWitness
 
-  started(node: string, workload: string): void {
+  started(node: string, workload: string, byItself = false): void {
     const on = this.runsOn.get(workload) ?? new Set<string>();
     this.runsOn.set(workload, on);
     for (const other of on) {
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
+      else if (byItself && this.isOnByPerson(node)) this.probe('two machines by the boot that a person ordered');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
     this.judgeStart(node, workload);
     on.add(node);
     this.lastRuns.set(workload, { node, ended: undefined });
+  }
+
+  /** Whoever switches it on is told what its boot may start. */
+  private isOnByPerson(node: string): boolean {
+    const i = this.incidents.get(node);
+    return this.f.chassis.get(node)?.changes.at(-1)?.by === 'by hand' || i?.order !== undefined;
   }
 
   ended(node: string, workload: string, how: RunEnd): void {

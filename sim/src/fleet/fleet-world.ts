@@ -250,8 +250,7 @@ export class FleetWorld implements PlayWorld {
     bmc.tellsGuid = this.history.tellGuid.includes(node);
     this.bmcs.set(node, bmc);
     const { workloads, ungated } = this.history;
-    for (const [workload, on] of Object.entries(workloads))
-      if (on === node) host.seed(workload, 1, !ungated.includes(workload));
+    for (const [workload, on] of Object.entries(workloads)) if (on === node) host.seed(workload, 1, ungated[workload]);
   }
 
   /** The fleet as it was yesterday: commissioned, in service, and its workloads known to be where they run. */

@@ -44,6 +44,13 @@ describe('the whole plane in virtual time', () => {
     expect([violations, probes.get('named by the plan: gate OBSERVE')]).toEqual([[], 2]);
   });
 
+  it('starts work without a gate nowhere but on its own machine, until that is drained', async () => {
+    const late = await fleet.oneNamed(namedOf('ungated-starts-late'));
+    expect(late.probes.get('started elsewhere after: reset')).toBeUndefined();
+    const drained = await fleet.oneNamed(namedOf('ungated-drained'));
+    expect([drained.violations, drained.probes.get('started elsewhere after: reset')]).toEqual([[], 1]);
+  });
+
   it('holds work that has no room, and says in its plan why', async () => {
     const { probes, violations } = await fleet.oneNamed(namedOf('no-room'));
     expect([violations, probes.get('named by the plan: alarm no-room')]).toEqual([[], 1]);

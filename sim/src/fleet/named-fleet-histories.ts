@@ -489,7 +489,7 @@ export const namedFleets: Record<string, NamedFleet> = {
   replaced: {
     shows: 'a machine that was proven off, and stays so, gives its place to another one, which has not come yet',
     history: quietFleet('replaced', FLEET_SEED + 47, {
-      ungated: ['w1'],
+      ungated: { w1: 0 },
       events: [death, after('recovered', 20_000, order({ what: 'replace', node: 'n-1' }))],
       quietFrom: 60_000,
     }),
@@ -601,7 +601,36 @@ export const namedFleets: Record<string, NamedFleet> = {
   },
   ungated: {
     shows: 'a machine dies with work that no gate stands before: it stays off, since its boot would start that again',
-    history: quietFleet('ungated', FLEET_SEED + 17, { ungated: ['w1'], events: [death], quietFrom: 60_000 }),
+    history: quietFleet('ungated', FLEET_SEED + 17, { ungated: { w1: 0 }, events: [death], quietFrom: 60_000 }),
+  },
+  'ungated-ends-before-the-death': {
+    shows: 'the same with work that has ended shortly before: its unit is there, and the machine stays off',
+    history: quietFleet('ungated-ends-before-the-death', FLEET_SEED + 90, {
+      ungated: { w1: 0 },
+      events: [{ kind: 'ends', at: 17_000, workload: 'w1' }, death],
+      quietFrom: 60_000,
+    }),
+  },
+  'ungated-starts-late': {
+    shows:
+      'a cordoned machine boots anew, and starts work without a gate by itself long after: nobody else does before',
+    history: quietFleet('ungated-starts-late', FLEET_SEED + 91, {
+      ungated: { w1: 40_000 },
+      events: [order({ what: 'cordon', node: 'n-1' }, 15_000), { kind: 'reset', at: DEATH_AT, node: 'n-1' }],
+      quietFrom: 80_000,
+    }),
+  },
+  'ungated-drained': {
+    shows: 'the same, and it is drained meanwhile: that stops the work there for good, and it runs elsewhere',
+    history: quietFleet('ungated-drained', FLEET_SEED + 92, {
+      ungated: { w1: 40_000 },
+      events: [
+        order({ what: 'cordon', node: 'n-1' }, 15_000),
+        { kind: 'reset', at: DEATH_AT, node: 'n-1' },
+        order({ what: 'drain', node: 'n-1' }, 45_000),
+      ],
+      quietFrom: 80_000,
+    }),
   },
   'no-room': {
     shows: 'a machine dies after the others were decommissioned: its work has no room, as an alarm and the plan say',

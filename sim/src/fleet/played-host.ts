@@ -15,7 +15,8 @@ export type RunEnd = 'stopped' | 'ended' | 'died' | 'off' | 'reset';
 
 /** Told of what runs where, as it truly is. */
 export interface HostWitness {
-  started(node: string, workload: string): void;
+  /** @param byItself its boot did, without asking */
+  started(node: string, workload: string, byItself?: boolean): void;
   ended(node: string, workload: string, how: RunEnd): void;
   /** Whatever ran there at last is over for good: the power is off, or was until now, or another boot began. */
   cleared(node: string, how: 'off' | 'reset'): void;
@@ -32,6 +33,8 @@ interface Unit {
   enabled: boolean;
   /** Its gate is asked first. */
   gated: boolean;
+  /** Of one without a gate: it waits for so long at a boot, ms. */
+  lateMs?: number;
 }
 
 export interface OrderOutcome {
@@ -106,9 +109,13 @@ export class PlayedHost {
     return [...this.running];
   }
 
-  /** It runs there before the history begins. @param gated false: somebody else's unit, which nobody has put a gate before */
-  seed(workload: string, generation: number, gated = true): void {
-    this.units.set(workload, { generation, enabled: true, gated });
+  /**
+   * It runs there before the history begins.
+   * @param lateMs somebody else's unit, which nobody has put a gate before, and which a boot starts so late; undefined: ours
+   */
+  seed(workload: string, generation: number, lateMs?: number): void {
+    const gated = lateMs === undefined;
+    this.units.set(workload, { generation, enabled: true, gated, ...(!gated && { lateMs }) });
     this.begin(workload);
   }
 
@@ -188,7 +195,7 @@ export class PlayedHost {
     try {
       const stale = this.staleBy(workload, generation);
       if (stale !== undefined) return stale;
-      this.units.set(workload, { generation, enabled: false, gated: this.units.get(workload)?.gated ?? true });
+      this.units.set(workload, { gated: true, ...this.units.get(workload), generation, enabled: false });
       await this.step(20 + this.p.dice.roll() * 500);
       if (this.running.has(workload)) this.end(workload, 'stopped');
       return { ok: true, reason: '' };
@@ -214,12 +221,12 @@ export class PlayedHost {
     };
   }
 
-  private begin(workload: string): void {
+  private begin(workload: string, byItself = false): void {
     if (this.running.has(workload)) return;
     this.running.add(workload);
     this.look = undefined;
     this.p.tell(`${this.name} runs ${workload}`);
-    this.p.witness.started(this.name, workload);
+    this.p.witness.started(this.name, workload, byItself);
   }
 
   private end(workload: string, how: RunEnd): void {
@@ -259,8 +266,14 @@ export class PlayedHost {
       this.turn('up');
       for (const [workload, unit] of this.units)
         if (unit.enabled && unit.gated) void this.autostart(workload, unit.generation);
-        else if (unit.enabled) this.begin(workload);
+        else if (unit.enabled) void this.startUnasked(workload, unit);
     });
+  }
+
+  /** Its unit has no gate before it. Who starts, stops or cleans it up meanwhile has put another unit there. */
+  private async startUnasked(workload: string, unit: Unit): Promise<void> {
+    if (unit.lateMs !== undefined && unit.lateMs > 0) await this.step(unit.lateMs);
+    if (this.units.get(workload) === unit) this.begin(workload, true);
   }
 
   /**
