@@ -1488,8 +1488,7 @@ export const namedSchemas: Record<string, Schema> = {
           },
         },
         required: ['at', 'devices', 'recovery'],
-        description:
-          'The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one.',
+        description: 'This proof of off was found to prove nothing, by its doubt: the last one.',
       },
       evidence: {
         type: 'object',
@@ -2367,6 +2366,10 @@ export const namedSchemas: Record<string, Schema> = {
       by: { type: 'string', description: '`manual`: who said so, and why.' },
       reason: { type: 'string' },
       level: { type: 'number' },
+      doubt: {
+        $ref: '#/components/schemas/ProofDoubt',
+        description: 'It goes with the proof, or once the node has spoken in another boot.',
+      },
     },
     required: ['kind', 'at'],
   },
@@ -2684,6 +2687,20 @@ export const namedSchemas: Record<string, Schema> = {
       detail: { type: 'string' },
     },
     required: ['action', 'by', 'reason', 'at', 'after'],
+  },
+  ProofDoubt: {
+    description:
+      'What speaks against a proof of off. While it stands, nothing that was taken from the node is started anywhere, whoever conducts: the machine may be on. A new proof has none.',
+    type: 'object',
+    properties: {
+      at: { type: 'number' },
+      bootId: { type: 'string', description: 'The node has spoken in this boot, which was to have ended.' },
+      device: {
+        type: 'string',
+        description: "This device, by whose word the node is off, was found to be another machine's.",
+      },
+    },
+    required: ['at'],
   },
   Provisioned: {
     description: 'What the last successful provisioning put on the node.',

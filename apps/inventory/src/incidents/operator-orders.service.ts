@@ -5,19 +5,17 @@ import {
   type GateCode,
   type IncidentRecord,
   type NodeRecord,
-  type OffProof,
   type PowerOrder,
   type RpcAnswer,
   type RpcRequest,
   type WithRevision,
 } from '#contracts';
-import { withoutOrder } from '#domain/incident/order.js';
-import { mayGo } from '#domain/incident/phases.js';
-import { go, note } from '#domain/incident/steps.js';
+import { go } from '#domain/incident/steps.js';
 import { orderedToo, type OrderToFence } from '../plan/incidents/ordered-too.js';
 import { takenBack } from '../plan/incidents/taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { confirmedDown } from './confirmed-down.js';
 import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, gateTable, lifeSign, type GateFacts } from '#domain/incident/gates.js';
@@ -126,25 +124,9 @@ export class OperatorOrders {
     const node = await this.node(q.node);
     const seen = await this.incidents.get(q.node);
     if (q.force !== true) await this.refuseWhileAlive(node, seen);
-    const done = await this.incidents.change(q.node, seen.id, (now) => {
-      const at = this.store.clock.wallMs();
-      const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
-      const text = `${q.by} confirmed that it is down: ${q.reason}`;
-      // The word of its device is held, or does not count yet: a person's does.
-      if (now.phase === 'fenced' && now.proof?.kind !== 'manual') return { ...note(now, text, at), proof };
-      if (!mayGo(now, 'fenced'))
-        throw new MusterError(
-          'INCIDENT_STATE',
-          `The incident of ${q.node} is ${now.phase}: it needs no confirmation.`,
-          {
-            node: q.node,
-            phase: now.phase,
-          },
-        );
-      const fenced = go(now, 'fenced', text, at);
-      const byHand = `${q.by} confirmed it down by hand, and may stand before it: power it on by hand.`;
-      return { ...withoutOrder(fenced, byHand), proof };
-    });
+    const done = await this.incidents.change(q.node, seen.id, (now) =>
+      confirmedDown(now, { by: q.by, reason: q.reason, at: this.store.clock.wallMs() }),
+    );
     const incident = done ?? (await this.incidents.get(q.node));
     const before = doNotPowerOnBefore(incident);
     return { ...incident, ...(before !== undefined && { doNotPowerOnBefore: before }) };

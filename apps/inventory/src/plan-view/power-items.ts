@@ -1,4 +1,4 @@
-import { POWER_QUARANTINE_MS, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
+import { POWER_QUARANTINE_MS, type IncidentRecord, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
 import { isOrderPending } from '#domain/incident/order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
@@ -31,8 +31,8 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
     item(p, { about: 'incident', does: 'acts', next, reason, again: { inMs: PERIOD_MS } });
   if (!isAfterOff(i)) return [];
   if (p.isContradicted && i.phase !== 'recovered')
-    return waits('recovers nothing more', 'The node has spoken in the boot that is called off.', {
-      when: 'it speaks again, which voids its proof, or in another boot',
+    return waits('recovers nothing more', doubtReason(i), {
+      when: 'it speaks again, which voids its proof, or in another boot, or an operator has confirmed it',
     });
   if (i.phase === 'recovering') {
     const open = i.recovery.filter((r) => !isSettledRecovery(r));
@@ -66,6 +66,11 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
 }
 
 /** A switching on, by the system or by an order: the fencing leader does it, when nothing stands against it. */
+const doubtReason = ({ proof }: IncidentRecord): string =>
+  proof?.doubt?.device === undefined
+    ? 'The node has spoken in the boot that is called off.'
+    : `Its device ${proof.doubt.device} was found to be another machine's.`;
+
 function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
   const { incident: i, node, quarantineLeftMs: left } = p;
   const wish = powerWish(i);

@@ -7,6 +7,7 @@ import {
   type NodeRecord,
   type PowerDevice,
 } from '#contracts';
+import { provenBy } from './proof-doubt.js';
 
 /** The word of a device that is not proven to be its node's own counts so long after the second read, ms. */
 export const UNPROVEN_WAIT_MS = 3_000;
@@ -57,10 +58,8 @@ export type CollateralStep =
 
 /** Devices that the proof rests on and that are not proven to be the node's own. A person's word rests on none. */
 export function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord | undefined): PowerDevice[] {
-  if (node === undefined || i.proof === undefined || i.proof.kind === 'manual') return [];
-  const level = node.powerLevels[i.proof.level ?? 0] ?? [];
-  const unproven = new Set(unprovenDevices(node).map((d) => d.id));
-  return level.filter((d) => unproven.has(d.id));
+  const unproven = new Set(node && unprovenDevices(node).map((d) => d.id));
+  return provenBy(i, node).filter((d) => unproven.has(d.id));
 }
 
 /**

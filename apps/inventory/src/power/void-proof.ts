@@ -14,16 +14,17 @@ import { withoutOrder } from '#domain/incident/order.js';
 import { go } from '#domain/incident/steps.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeardByRecord } from '#domain/verdict/heard.js';
+import { provenBy } from './proof-doubt.js';
 
 /**
- * The incident once its proof of off is void, since the node speaks in the boot that was to have ended: it has failed,
- * and is judged anew. Undefined: there is no proof to be voided any more.
+ * The incident once its proof of off is void, since the node speaks in the boot that was to have ended, or its device is
+ * another machine's: it has failed, and is judged anew. Undefined: there is no proof to be voided any more.
  * @param node as it is; undefined: it was deleted
  */
 export function voided(i: IncidentRecord, node: NodeRecord | undefined, at: number): IncidentRecord | undefined {
   if (!isAfterOff(i)) return undefined;
   const { proof, powerOn: _void, collateral: _held, ...rest } = i;
-  const text = `It speaks in the boot that ${called(i)}: that proves nothing. ${movedText(i.recovery)}`;
+  const text = `${against(i)}: that proves nothing. ${movedText(i.recovery)}`;
   const failed = go(rest, 'failed', text, at);
   delete failed.retryAt;
   const devices = devicesMark(node?.powerLevels ?? []);
@@ -56,7 +57,7 @@ export function fencedAnew(i: IncidentRecord, at: number): IncidentRecord | unde
  */
 export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord | undefined {
   const wasOff = n.confirmedOff?.incident === i.id;
-  const blamed = i.proof === undefined || i.proof.kind === 'manual' ? [] : (n.powerLevels[i.proof.level ?? 0] ?? []);
+  const blamed = provenBy(i, n);
   const fresh = blamed.filter((d) => knownIdentity(n, d)?.result !== 'mismatch');
   if (!wasOff && fresh.length === 0) return undefined;
   let next = n;
@@ -101,7 +102,10 @@ export function movedText(recovery: readonly RecoveryAssignment[]): string {
   return rest.length === 0 || begun.length === 0 ? started : `${started} Not started: ${rest.join(', ')}.`;
 }
 
-const called = (i: IncidentRecord): string =>
-  i.proof?.kind === 'manual'
-    ? `${i.proof.by ?? 'an operator'} confirmed down`
-    : "its power device calls off, so the device may be another machine's";
+function against({ proof }: IncidentRecord): string {
+  if (proof?.doubt?.device !== undefined)
+    return `Its power device ${proof.doubt.device}, which calls it off, is another machine's`;
+  return proof?.kind === 'manual'
+    ? `It speaks in the boot that ${proof.by ?? 'an operator'} confirmed down`
+    : "It speaks in the boot that its power device calls off, so the device may be another machine's";
+}

@@ -190,7 +190,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   'conflict-power': {
     subject: 'NODE',
-    meaning: 'It speaks although its power counts as off: nothing more of it is started elsewhere.',
+    meaning:
+      'It has spoken although its power counts as off, or that rests on another machine’s device: nothing more of it is started elsewhere.',
     text: 'Its power device may be another machine’s: test it, and correct it.',
     command: testPower,
   },

@@ -32,7 +32,10 @@ function ofPower(i: IncidentRecord): string[] {
   for (const c of i.commands)
     if (c.verb !== 'status' && c.result === undefined)
       points.push(`Command ${c.n} (${c.verb} ${c.device}) has no result: it may have been carried out.`);
-  if (i.contradiction !== undefined)
+  const doubt = i.proof?.doubt ?? i.contradiction?.proof?.doubt;
+  if (doubt?.device !== undefined)
+    points.push(`${i.node} was called off by ${doubt.device}, which was found to be another machine's.`);
+  else if (doubt !== undefined || i.contradiction !== undefined)
     points.push(
       `${i.node} spoke in the boot that a proof of off had ended: its power device may be another machine's.`,
     );

@@ -68,6 +68,18 @@ export interface PowerCommand {
   result?: { ok: boolean; power?: 'on' | 'off' | 'unknown'; code?: string; detail?: string };
 }
 
+/**
+ * What speaks against a proof of off. While it stands, nothing that was taken from the node is started anywhere, whoever
+ * conducts: the machine may be on. A new proof has none.
+ */
+export interface ProofDoubt {
+  at: number;
+  /** The node has spoken in this boot, which was to have ended. */
+  bootId?: string;
+  /** This device, by whose word the node is off, was found to be another machine's. */
+  device?: string;
+}
+
 /** Proof of off. */
 export interface OffProof {
   kind: 'read-back' | 'already-off' | 'manual';
@@ -76,6 +88,8 @@ export interface OffProof {
   by?: string;
   reason?: string;
   level?: number;
+  /** It goes with the proof, or once the node has spoken in another boot. */
+  doubt?: ProofDoubt;
 }
 
 /** One step of the story, for people and for the timeline. */
@@ -184,7 +198,7 @@ export interface IncidentRecord {
    * in this boot or a person confirms. Once the device is proven the proof is void, and the node powered off anew.
    */
   collateral?: { at: number; nodes: { node: string; bootId?: string }[] };
-  /** The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one. */
+  /** This proof of off was found to prove nothing, by its doubt: the last one. */
   contradiction?: {
     at: number;
     proof?: OffProof;

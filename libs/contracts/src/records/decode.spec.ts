@@ -131,6 +131,7 @@ describe('a record of a bucket', () => {
     ['incidents', 'silentBefore', ['host1', [7]]],
     ['incidents', 'collateral', [7, { at: 1 }, { at: 1, nodes: [7] }, { at: 1, nodes: {} }]],
     ['incidents', 'contradiction', [true, { at: 1, devices: 'x' }, { at: 1, devices: 'x', recovery: 7 }]],
+    ['incidents', 'proof', [7, { kind: 'manual', at: 1, doubt: true }, { kind: 'manual', at: 1, doubt: { at: 'x' } }]],
     ['incidents', 'takenBack', [true, { by: 'eve' }]],
     ['incidents', 'wantedAt', [7]],
     ['incidents', 'orderedAt', ['x']],

@@ -7,6 +7,7 @@ import {
   type OffProof,
   type PowerCommand,
   type PowerOrder,
+  type ProofDoubt,
   type RecoveryAssignment,
 } from '../incident/incident.js';
 import {
@@ -214,7 +215,8 @@ const command = recordOf<PowerCommand>()(
     result: object({ ok: flag }, { power: text, code: text, detail: text }),
   },
 );
-const proof = recordOf<OffProof>()({ kind: text, at: number }, { by: text, reason: text, level: count });
+const doubt = recordOf<ProofDoubt>()({ at: number }, { bootId: text, device: text });
+const proof = recordOf<OffProof>()({ kind: text, at: number }, { by: text, reason: text, level: count, doubt });
 const recovery = listOf(
   recordOf<RecoveryAssignment>()(
     { workload: text, from: text, state: text },

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const PLAN = 'apps/inventory/src/plan/recovery';
+const DOUBT = 'apps/inventory/src/power/proof-doubt.ts';
 const WRITER = 'apps/inventory/src/execute/intent-writer.ts';
 const specs = [`${PLAN}/recovery.spec.ts`];
 
@@ -75,6 +76,83 @@ export const recovery: readonly Mutant[] = [
     symbol: 'isCertain',
     operation: { operand: "(i.proof?.kind === 'manual' && forMs >= DOUBT_MS)" },
     specs,
+  },
+  {
+    name: 'what speaks against a proof is known to one process alone',
+    file: `${PLAN}/recovery.ts`,
+    symbol: 'recovery',
+    operation: { drop: 'if (news.length > 0) return news;' },
+    specs,
+  },
+  {
+    name: 'a doubt on record is none where this process has heard nothing',
+    file: 'apps/inventory/src/power/contradiction.ts',
+    symbol: 'isContradicted',
+    operation: { drop: 'if (i.proof?.doubt !== undefined) return true;' },
+    specs: ['apps/inventory/src/power/contradiction.spec.ts'],
+  },
+  {
+    name: 'a doubt of one proof is written into another',
+    file: DOUBT,
+    symbol: 'doubted',
+    operation: { operand: 'proof.at !== provenAt' },
+    specs,
+  },
+  {
+    name: 'a proof stands whose devices were blamed before its process ended',
+    file: `${PLAN}/recovery.ts`,
+    symbol: 'isCertain',
+    operation: { operand: 'isForeign' },
+    specs,
+  },
+  {
+    name: 'a node that has booted anew voids the proof that its old boot is off',
+    file: `${PLAN}/recovery.ts`,
+    symbol: 'isCertain',
+    operation: { operand: 'word.bootId === i.bootId' },
+    specs,
+  },
+  {
+    name: 'a doubt is over by a boot that was heard before it',
+    file: DOUBT,
+    symbol: 'hasBootedSince',
+    operation: { operand: 'heard.agoMs < seenForMs' },
+    specs,
+  },
+  {
+    name: 'work is recovered by the word of a device that was found to be another machine’s',
+    file: DOUBT,
+    symbol: 'foreignDevice',
+    operation: { replace: "identityStanding(node, d) === 'mismatch'", with: 'false' },
+    specs,
+  },
+  {
+    name: 'a device that is replaced in a machine that is off voids its proof, though nothing waits to be started',
+    file: DOUBT,
+    symbol: 'foreignSince',
+    operation: { replace: 'isLeft ? device : undefined', with: 'device' },
+    specs,
+  },
+  {
+    name: 'work is recovered by a drill that has shown another machine’s device',
+    file: DOUBT,
+    symbol: 'foreignSince',
+    operation: { operand: '!isEmpty()' },
+    specs,
+  },
+  {
+    name: 'work is taken late from a node whose proof is in doubt',
+    file: `${PLAN}/recovery.ts`,
+    symbol: 'finish',
+    operation: { operand: '!isDoubted' },
+    specs,
+  },
+  {
+    name: 'a node is switched on under the hands of who has confirmed it down',
+    file: 'apps/inventory/src/incidents/confirmed-down.ts',
+    symbol: 'confirmedDown',
+    operation: { operand: '!isSwitchedOn' },
+    specs: ['apps/inventory/src/incidents/confirmed-down.spec.ts'],
   },
   {
     name: 'a proof that was given anew is as old as the one before',

@@ -12,7 +12,7 @@ export type ProvenCondition = `proven/${string}`;
 export const proven = ({ incidents }: Fleet): Decided<ProvenCondition> =>
   eachRecord(incidents.list, aboutNode, ({ value: i }) => (isAfterOff(i) ? [provenCondition(i)] : []));
 
-/** Incidents whose proof of off the node itself contradicts. Of those that failed that cannot be said. */
+/** Incidents whose proof of off something speaks against, as is heard or on record. Of those that failed that cannot be said. */
 export const contradicted = (fleet: Fleet, ages: Ages<ProvenCondition>): Decided<IncidentRecord> =>
   eachRecord(fleet.incidents.list, aboutNode, ({ value: i }) =>
     isAfterOff(i) && isContradicted(i, ages.of(provenCondition(i)), wordOf(fleet, i.node)) ? [i] : [],

@@ -1,5 +1,6 @@
-import type { IncidentRecord, NodeRecord } from '#contracts';
+import type { IncidentRecord, NodeRecord, ProofDoubt } from '#contracts';
 import { drilled } from '../../power/drill.js';
+import { doubted, undoubted } from '../../power/proof-doubt.js';
 import { notOff, voided } from '../../power/void-proof.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from './conducted.js';
@@ -42,13 +43,28 @@ export const begin = (i: IncidentRecord): NodeFirst => ({
   }),
 });
 
+/** Before anything is made of it: it outlives the process that knows it. */
+export const doubt = (i: IncidentRecord, provenAt: number, by: Omit<ProofDoubt, 'at'>): ChangeIncident => ({
+  ...ofIncident(i),
+  reason: 'Something speaks against its proof of off.',
+  decide: (now, at) => conducted(now, at, doubted(now, provenAt, { at: at.fleet.wallMs, ...by })),
+  log: { level: 'warn', facts: { node: i.node, incident: i.id, ...by }, message: 'its proof of off is in doubt' },
+});
+
+export const endDoubt = (i: IncidentRecord, over: ProofDoubt): ChangeIncident => ({
+  ...ofIncident(i),
+  reason: 'The boot that it is about has ended.',
+  decide: (now, at) => conducted(now, at, undoubted(now, over, at.fleet.wallMs)),
+});
+
 /**
  * First the node, which is not off and whose devices are in doubt; then nothing is recovered on that proof any more. A
- * crash in between leaves a proof that the node goes on contradicting.
+ * crash in between leaves a proof whose doubt is on record, and devices that are blamed: by these it is void for who comes
+ * next, too, where the node is silent by then.
  */
 export const voidProof = (i: IncidentRecord): NodeFirst => ({
   ...nodeFirst(i),
-  reason: 'The node goes on speaking in the boot that is called off.',
+  reason: 'Its proof of off proves nothing.',
   node: {
     ...ofNode(i),
     reason: 'It is not off, and its devices are in doubt.',
@@ -56,7 +72,7 @@ export const voidProof = (i: IncidentRecord): NodeFirst => ({
   },
   incident: (found: NodeRecord | undefined) => ({
     ...ofIncident(i),
-    reason: 'Its node speaks in the boot that is called off.',
+    reason: 'Its proof of off proves nothing.',
     decide: (now, at) => conducted(now, at, voided(now, found, at.fleet.wallMs)),
     log: { level: 'error', facts: { node: i.node, incident: i.id }, message: 'its proof of off is void' },
   }),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   devicesMark,
   drilledIdentity,
+  identityBasis,
   MusterError,
   withIdentity,
   type IncidentRecord,
@@ -38,7 +39,7 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   store.nodes.set('n-2', aNode('n-2'));
   store.workloads.set('db', aWorkload('db', on('n-1', { priority: 1 })));
   store.workloads.set('web', aWorkload('web', on('n-1')));
-  const sut = planExecutor(store).drive(recovery);
+  let sut = planExecutor(store).drive(recovery);
   store.incidents.set('n-1', incident);
   const failed: object[] = [];
   /** @param heard who is heard right before */
@@ -49,6 +50,10 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   };
   return {
     ...{ store, look, failed },
+    /** Another process conducts from now on. It has heard the same reports. */
+    takeOver: (): void => {
+      sut = planExecutor(store).drive(recovery);
+    },
     incident: (): IncidentRecord => store.incidents.content['n-1'] as IncidentRecord,
     node: (): NodeRecord => store.nodes.content['n-1'] as NodeRecord,
     /** Where each workload is assigned. */
@@ -299,7 +304,8 @@ describe('a node that speaks in the boot that its proof has ended', () => {
     expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof, devices, recovery: [] } });
     expect(node().powerIdentity?.['bmc']?.result).toBe('mismatch');
     await look(3_601);
-    const ended = [['n-1', 'n-1'], ['its proof of off is void'], ['conflict-power']];
+    const logged = ['its proof of off is in doubt', 'its proof of off is void'];
+    const ended = [['n-1', 'n-1'], logged, ['conflict-power']];
     expect([places(), store.logged, alarms()]).toEqual(ended);
   });
 
@@ -332,6 +338,146 @@ describe('a node that speaks in the boot that its proof has ended', () => {
     store.incidents.bucket.mutate = mutate;
     await look(7_000, 'n-1');
     expect(incident().phase).toBe('failed');
+  });
+});
+
+describe('what speaks against a proof of off', () => {
+  const line = (workload: string) => ({ workload, from: 'n-1', state: 'waiting' as const });
+  const recovering = fenced({ phase: 'recovering', recovery: [line('db'), line('web')] });
+  /** n-1 has spoken once, at 2 500 ms, and its work waits for room. */
+  const doubtful = async (o: { incident?: IncidentRecord; isProven?: boolean } = {}) => {
+    const made = world({ incident: recovering, ...o });
+    for (const name of ['db', 'web']) made.store.workloads.set(name, aWorkload(name));
+    made.store.nodes.set('n-1', { ...made.node(), confirmedOff: { at: 1, incident: 'i-n-1' } });
+    await made.look(0);
+    await made.look(2_500, 'n-1');
+    return made;
+  };
+  const runsAgain = (store: MemoryStore): void => void store.workloads.set('db', aWorkload('db', on('n-2')));
+  const foreign = (n: NodeRecord): NodeRecord =>
+    withIdentity(n, 'bmc', { result: 'mismatch', at: 2, basis: identityBasis(aDevice()) });
+
+  it('is on record from the first word on: who takes over goes by it, and voids the proof by a further one', async () => {
+    const { look, incident, alarms, takeOver, store, said } = await doubtful();
+    const told = 'It has spoken in the boot that its proof of off had ended: nothing more of it is started elsewhere.';
+    expect([incident().proof, said()]).toMatchObject([{ ...proof, doubt: { bootId: 'boot-n-1' } }, [told]]);
+    takeOver();
+    runsAgain(store);
+    await look(9_000);
+    await look(20_000);
+    expect([incident().recovery, alarms()]).toEqual([recovering.recovery, ['conflict-power']]);
+    await look(21_000, 'n-1');
+    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof, recovery: recovering.recovery } });
+    expect(incident().proof).toBeUndefined();
+  });
+
+  it('is written before anything is void, again and again until it is', async () => {
+    const { store, look, incident, node } = world({ incident: recovering });
+    const { mutate } = store.incidents.bucket;
+    await look(0);
+    store.incidents.bucket.mutate = lost;
+    for (const at of [2_500, 3_500, 4_500]) await look(at, 'n-1');
+    expect(node().powerIdentity?.['bmc']?.result).toBe('proven');
+    store.incidents.bucket.mutate = mutate;
+    await look(5_500, 'n-1');
+    expect(incident()).toMatchObject({ phase: 'recovering', proof: { doubt: { bootId: 'boot-n-1' } } });
+    await look(6_500, 'n-1');
+    expect(incident().phase).toBe('failed');
+  });
+
+  it('is not said of another proof, nor by a conductor that a later one has followed', async () => {
+    for (const o of [{ proof: { ...proof, at: 5 } }, { conductor: TOKEN + 1 }, { phase: 'failed' as const }]) {
+      const { store, look, incident } = world({ incident: recovering });
+      await look(0);
+      const { mutate } = store.incidents.bucket;
+      store.incidents.bucket.mutate = async (key, fn) => {
+        store.incidents.set('n-1', { ...recovering, ...o });
+        return mutate(key, fn);
+      };
+      await look(2_500, 'n-1');
+      expect(incident()).toEqual({ ...recovering, ...o });
+    }
+  });
+
+  it('voids the word of a person under who takes over too, 5 s after that has seen it', async () => {
+    const manual = { ...recovering, proof: { ...proof, kind: 'manual' as const } };
+    const { look, incident, takeOver } = await doubtful({ incident: manual });
+    takeOver();
+    await look(4_000);
+    await look(8_999);
+    expect(incident().phase).toBe('recovering');
+    await look(9_000);
+    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { proof: { kind: 'manual' } } });
+  });
+
+  it('voids it where the devices were blamed, and the process ended before the incident was written', async () => {
+    const { store, look, incident, node, takeOver } = await doubtful();
+    const { mutate } = store.incidents.bucket;
+    store.incidents.bucket.mutate = lost;
+    await look(3_500, 'n-1');
+    expect([node().confirmedOff, node().powerIdentity?.['bmc']?.result]).toEqual([undefined, 'mismatch']);
+    store.incidents.bucket.mutate = mutate;
+    takeOver();
+    await look(9_000);
+    expect(incident()).toMatchObject({ phase: 'failed', contradiction: { recovery: recovering.recovery } });
+  });
+
+  it('is over once the node has spoken in another boot, by a report that came since', async () => {
+    const { store, look, incident, takeOver } = await doubtful();
+    runsAgain(store);
+    const boots = (at: number, bootId: string): void =>
+      store.reports.hear(aReport('n-1', { bootId, epoch: 2, seq: at, workloads: [] }), at);
+    // Of before the takeover: nobody knows when that was.
+    boots(3_000, 'boot-0');
+    takeOver();
+    await look(9_000);
+    await look(10_000);
+    expect(incident()).toMatchObject({ phase: 'recovering', proof: { doubt: {} } });
+    boots(11_000, 'boot-2');
+    await look(11_100);
+    expect(incident().proof).toEqual(proof);
+    await look(12_000);
+    expect(incident().recovery[0]).toMatchObject({ workload: 'db', state: 'running' });
+  });
+
+  it('keeps from it what was assigned there late, also where it is recovered', async () => {
+    const { store, look, incident, places } = await doubtful({ incident: { ...recovering, phase: 'recovered' } });
+    expect(incident().proof?.doubt).toBeDefined();
+    store.workloads.set('late', aWorkload('late', on('n-1')));
+    await look(3_500);
+    expect(places()).toContain('n-1');
+  });
+
+  it('is a device that was found to be another machine’s: nothing more is begun or gone on with by its word', async () => {
+    for (const incident of [fenced(), recovering, { ...recovering, phase: 'recovered' as const }]) {
+      const made = world({ incident, isProven: false });
+      made.store.nodes.set('n-1', foreign(aNode('n-1', { confirmedOff: { at: 1, incident: 'i-n-1' } })));
+      await made.look(0, 'n-2');
+      expect(made.incident()).toMatchObject({ phase: incident.phase, proof: { doubt: { device: 'bmc' } } });
+      await made.look(4_000, 'n-2');
+      expect([made.incident(), made.places()]).toMatchObject([
+        { phase: 'failed', contradiction: { proof: { doubt: { device: 'bmc' } } } },
+        ['n-1', 'n-1'],
+      ]);
+      expect(made.said()).toContainEqual(expect.stringContaining("bmc was found to be another machine's"));
+      expect(made.node().confirmedOff).toBeUndefined();
+    }
+  });
+
+  it('is no such device once nothing waits to be started, or a person vouches for the node or the device', async () => {
+    const running = recovering.recovery.map((r) => ({ ...r, state: 'running' as const, to: 'n-2' }));
+    const acknowledged = (n: NodeRecord): NodeRecord =>
+      withIdentity(n, 'bmc', { ...foreign(n).powerIdentity!['bmc']!, acknowledged: { by: 'ann', why: 'x', at: 3 } });
+    for (const [o, change] of [
+      [{ ...recovering, phase: 'recovered', recovery: running }, foreign],
+      [{ ...recovering, proof: { ...proof, kind: 'manual' } }, foreign],
+      [recovering, acknowledged],
+    ] as const) {
+      const { store, look, incident } = world({ incident: o as IncidentRecord });
+      store.nodes.set('n-1', change(aNode('n-1', { confirmedOff: { at: 1, incident: 'i-n-1' } })));
+      await look(0, 'n-2');
+      expect(incident().proof?.doubt).toBeUndefined();
+    }
   });
 });
 
@@ -425,6 +571,21 @@ describe('a drill', () => {
     expect([incident().drill?.result?.ok, places()]).toEqual([true, ['n-1', 'n-1']]);
     await look(6_000, 'n-2');
     expect(places()).toEqual([undefined, undefined]);
+  });
+
+  it('that has shown another machine’s device is no proof for work that was assigned there late', async () => {
+    const judged = { ...drill, result: { ok: false, at: 2, detail: 'n-2 fell silent' } };
+    const mismatch = { result: 'mismatch' as const, at: 2, basis: identityBasis(aDevice()) };
+    for (const isEmpty of [false, true]) {
+      const { store, look, incident, places } = world({ isProven: false, incident: fenced({ drill: judged }) });
+      store.nodes.set('n-1', withIdentity(aNode('n-1'), 'bmc', mismatch));
+      if (isEmpty) for (const name of ['db', 'web']) store.workloads.set(name, aWorkload(name));
+      await look(0, 'n-2');
+      await look(4_000, 'n-2');
+      await look(5_000, 'n-2');
+      if (isEmpty) expect(incident().phase).not.toBe('failed');
+      else expect([incident().phase, places()]).toEqual(['failed', ['n-1', 'n-1']]);
+    }
   });
 
   it('is judged also where its node was deleted meanwhile', async () => {

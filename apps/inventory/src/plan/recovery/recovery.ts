@@ -1,7 +1,8 @@
-import type { IncidentRecord } from '#contracts';
+import type { IncidentRecord, ProofDoubt } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeld, type CollateralStep } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
+import { foreignDevice, foreignSince, hasBootedSince } from '../../power/proof-doubt.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import { assignedTo } from '../../snapshot/assigned.js';
@@ -11,7 +12,7 @@ import { alarmIntents } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
 import { aboutNode, allIntents, eachMade, eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { ChangeIncident, Intent } from '../intent.js';
-import { contradicted, proven, provenCondition, type ProvenCondition } from '../power/contradicted.js';
+import { contradicted, proven, provenCondition, wordOf, type ProvenCondition } from '../power/contradicted.js';
 import { barred } from '../workloads/barred.js';
 import { withoutRoom } from '../workloads/room.js';
 import { mayHaveHit, stillSpeaks } from './proof-alarms.js';
@@ -22,6 +23,8 @@ import {
   begin,
   close,
   countPowerOn,
+  doubt,
+  endDoubt,
   follow,
   judge,
   noteCollateral,
@@ -31,7 +34,7 @@ import {
 } from './recovery-intents.js';
 import { assignedLate, followed } from './recovery-line.js';
 
-/** Of an incident. `contradicted`: its node speaks in the boot that was to have ended. */
+/** Of an incident. `contradicted`: something speaks against its proof of off. */
 type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
 
 /** An incident whose node is proven off. */
@@ -39,7 +42,7 @@ export interface RecoveryView {
   incident: IncidentRecord;
   /** Of the proof, while the incident is `fenced`. */
   collateral?: CollateralStep;
-  /** The node speaks in the boot that is called off. */
+  /** Something speaks against its proof: the node, in the boot that is called off, or what was found of its device. */
   isContradicted: boolean;
 }
 
@@ -66,8 +69,12 @@ export const recovery: Concern<RecoveryCondition> = {
       (roomless ??= withoutRoom(fleet, barred(fleet, ages))).has(workload);
     const next = eachMade(afterOff(fleet), aboutIt, (i): Intent[] => {
       if (isUnclear.has(i.node)) return [];
+      const news = newDoubt(i, fleet, isContradicted.has(i.id));
+      if (news.length > 0) return news;
       if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];
-      if (i.phase === 'recovered') return finish(i, fleet);
+      const over = isContradicted.has(i.id) ? endedDoubt(i, fleet, ages) : undefined;
+      if (over !== undefined) return [endDoubt(i, over)];
+      if (i.phase === 'recovered') return finish(i, fleet, isContradicted.has(i.id));
       if (isContradicted.has(i.id)) return [];
       return i.phase === 'fenced' ? onProof(i, fleet, ages) : goOn(i, fleet, hasNoRoom);
     });
@@ -115,20 +122,43 @@ const afterOff = perFleet(({ incidents }: Fleet): Decided<IncidentRecord> =>
 
 const contradictedCondition = ({ id }: IncidentRecord): RecoveryCondition => `contradicted/${id}`;
 
-/**
- * It has gone on speaking: what came since the first look that contradicted it was not on its way all the while. Where it
- * has not, a device's word stands, and its node is powered on; a person's would be in doubt for ever.
- */
-function isCertain(i: IncidentRecord, { heard }: Fleet, ages: Ages<RecoveryCondition>): boolean {
-  const forMs = ages.of(contradictedCondition(i));
-  const hasGoneOn = (heard(i.node)?.ago ?? Infinity) < forMs;
-  return hasGoneOn || (i.proof?.kind === 'manual' && forMs >= DOUBT_MS);
+/** What speaks against its proof and is not on record yet. Whoever takes over may know nothing of it. */
+function newDoubt(i: IncidentRecord, fleet: Fleet, isSpoken: boolean): Intent[] {
+  const { proof, bootId } = i;
+  if (proof === undefined || proof.doubt !== undefined) return [];
+  if (isSpoken) return [doubt(i, proof.at, { ...(bootId !== undefined && { bootId }) })];
+  const device = foreignSince(i, fleet.nodes.get(i.node)?.value, () => isEmpty(i, fleet));
+  return device === undefined ? [] : [doubt(i, proof.at, { device: device.id })];
 }
+
+/**
+ * It has gone on speaking: what came since the first look that contradicted it was not on its way all the while. Or its
+ * device is another machine's, by what was found, or was written of it by who could not void the proof any more. Where it
+ * is neither, its work waits for its next word in any boot, or for a person; the word of a person would be in doubt for ever.
+ */
+function isCertain(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): boolean {
+  const forMs = ages.of(contradictedCondition(i));
+  const word = wordOf(fleet, i.node);
+  const hasGoneOn = word !== undefined && word.bootId === i.bootId && word.agoMs < forMs;
+  const isForeign =
+    i.proof?.doubt?.device !== undefined || foreignDevice(i, fleet.nodes.get(i.node)?.value) !== undefined;
+  return hasGoneOn || isForeign || (i.proof?.kind === 'manual' && forMs >= DOUBT_MS);
+}
+
+/** A doubt that is over. */
+function endedDoubt(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): ProofDoubt | undefined {
+  const known = i.proof?.doubt;
+  const isOver = known && hasBootedSince(known, wordOf(fleet, i.node), ages.of(contradictedCondition(i)));
+  return isOver === true ? known : undefined;
+}
+
+const isEmpty = (i: IncidentRecord, fleet: Fleet): boolean =>
+  fleet.workloads.live && assignedTo(fleet, i.node).length === 0;
 
 function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): Intent[] {
   const provenFor = ages.of(provenCondition(i));
   const next = proofStep(i, {
-    isEmpty: fleet.workloads.live && assignedTo(fleet, i.node).length === 0,
+    isEmpty: isEmpty(i, fleet),
     drill: () => drillStep(i, fleet, provenFor),
     collateral: () => collateralStep(i, fleet, provenFor),
   });
@@ -156,11 +186,14 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
   return [...taken.map((r) => take(i.node, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
 }
 
-/** Recovered: counts the power-on, takes what was assigned there late, and closes when the node is back. */
-function finish(i: IncidentRecord, fleet: Fleet): Intent[] {
+/**
+ * Recovered: counts the power-on, takes what was assigned there late, and closes when the node is back.
+ * @param isDoubted it may be on: nothing is taken from it
+ */
+function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const node = fleet.nodes.get(i.node)?.value;
   const requestedAt = node && uncountedPowerOn(i, node);
-  const isOff = node?.confirmedOff?.incident === i.id;
+  const isOff = node?.confirmedOff?.incident === i.id && !isDoubted;
   const late = isOff ? assignedTo(fleet, i.node) : [];
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [

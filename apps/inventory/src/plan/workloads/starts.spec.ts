@@ -326,6 +326,20 @@ describe('a proof of off that its node contradicts', () => {
     expect([of('a').assignment, shown().map((s) => s.code)]).toEqual([undefined, ['BARRED']]);
     expect(alarms()).toEqual(['workload-held=a']);
   });
+
+  it('bars it by what is on record, where this process has heard nothing of it', async () => {
+    const { store, round, of, shown } = world({ a: {} });
+    const proof = { kind: 'read-back' as const, at: 1, doubt: { at: 2, bootId: 'boot-n-9' } };
+    const recovery = [{ workload: 'a', from: 'n-9', state: 'waiting' as const }];
+    const incident = anIncident('n-9', { phase: 'recovering', bootId: 'boot-n-9', recovery, proof });
+    store.incidents.set('n-9', incident);
+    await round(0);
+    await round(1_000);
+    expect([of('a').assignment, shown().map((s) => s.code)]).toEqual([undefined, ['BARRED']]);
+    store.incidents.set('n-9', { ...incident, proof: { kind: 'manual', at: 3 } });
+    await round(2_000);
+    expect(of('a').assignment).toBeDefined();
+  });
 });
 
 describe('an alarm about a start', () => {
