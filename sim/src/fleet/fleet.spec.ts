@@ -56,6 +56,12 @@ describe('the whole plane in virtual time', () => {
     expect([violations, probes.get('named by the plan: alarm no-room')]).toEqual([[], 1]);
   });
 
+  it('starts nothing elsewhere of a machine that has spoken since it was confirmed down, whoever conducts', async () => {
+    const { probes } = await fleet.oneNamed(namedOf('doubt-after-a-takeover'));
+    expect(probes.get('a contradiction voids a proof: manual')).toBe(1);
+    expect(probes.get('started elsewhere by the word of a person')).toBeUndefined();
+  });
+
   it('powers nobody off in a storm that heals, which it has tripped', async () => {
     const { probes } = await fleet.oneNamed(namedOf('storm-heals'));
     expect(probes.get('a storm is tripped')).toBe(1);

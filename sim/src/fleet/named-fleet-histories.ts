@@ -152,6 +152,27 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 90_000,
     }),
   },
+  'doubt-after-a-takeover': {
+    shows:
+      'a machine that a person has confirmed as down speaks once, its conductor ends, and then there is room for its work: that is started nowhere',
+    history: quietFleet('doubt-after-a-takeover', FLEET_SEED + 90, {
+      workloads: { w1: 'n-1' },
+      events: [
+        ...['n-2', 'n-3'].map((node) => order({ what: 'submit', job: 'decommission', node }, 16_000)),
+        order({ what: 'cordon', node: 'n-4' }, 17_000),
+        { kind: 'bmc', at: 29_000, node: 'n-1', mood: 'dead' },
+        { kind: 'cut', at: 30_000, nodes: ['n-1'], forMs: 60_000, everyMs: 0 },
+        after('fencing', 2_000, order({ what: 'confirm', node: 'n-1' })),
+        // For one report.
+        after('recovering', 2_000, { kind: 'wake', at: 0, node: 'n-1' }),
+        after('recovering', 3_000, { kind: 'cut', at: 0, nodes: ['n-1'], forMs: 60_000, everyMs: 0 }),
+        after('recovering', 4_000, { kind: 'crash', at: 0, process: 'the conductor' }),
+        after('recovering', 25_000, order({ what: 'uncordon', node: 'n-4' })),
+        { kind: 'bmc', at: 89_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 95_000,
+    }),
+  },
   'death-and-return': {
     shows: 'a machine that is being fenced comes back by itself',
     history: quietFleet('death-and-return', FLEET_SEED + 1, {
