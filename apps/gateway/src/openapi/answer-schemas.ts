@@ -2402,6 +2402,7 @@ export const namedSchemas: Record<string, Schema> = {
           'NO_PROVISION_WORKER',
           'PENDING_RETURN',
           'RESERVED',
+          'SHUTS_DOWN',
           'STATE',
           'STATUS',
           'VIEW_STALE',

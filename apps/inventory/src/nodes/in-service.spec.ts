@@ -21,6 +21,7 @@ describe('a node', () => {
     ['MAINTENANCE', { maintenance: { reason: 'r', at: 1 } }, {}],
     ['DEGRADED', {}, { avoided: 'it is silent on backend' }],
     ['INCIDENT', {}, { incident: { id: 'i', phase: 'suppressed' as const } }],
+    ['SHUTS_DOWN', {}, { shutdown: 'eve ordered it' }],
     ['PENDING_RETURN', { pendingReturn: { reason: 'rebooted' as const, at: 1 } }, {}],
     ['RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],
     ['NO_PROVISION_WORKER', {}, { provisionable: false }],

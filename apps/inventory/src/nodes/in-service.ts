@@ -4,6 +4,8 @@ import type { Hold, IncidentRecord, NodeRecord, OutReason } from '#contracts';
 export interface ServiceFacts {
   /** The node's incident, where one is open. */
   incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
+  /** Why it is about to shut down, see `shutdownAwaited`. */
+  shutdown?: string | undefined;
   hold?: Hold | undefined;
   /** Why the policy for DEGRADED nodes has nothing placed on it. */
   avoided?: string | undefined;
@@ -31,6 +33,7 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   if (n.maintenance) out('MAINTENANCE', n.maintenance.reason);
   if (f.avoided !== undefined) out('DEGRADED', f.avoided);
   if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
+  if (f.shutdown !== undefined) out('SHUTS_DOWN', f.shutdown);
   if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined));
   if (f.hold && !isOnlyPeriodicCheck(f.hold))
     out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);

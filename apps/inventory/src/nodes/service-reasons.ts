@@ -6,6 +6,7 @@ import {
   type OutReason,
   type Reservations,
 } from '#contracts';
+import { shutdownAwaited } from '#domain/incident/shut-down.js';
 import { networksDown } from '#domain/verdict/networks-out.js';
 import { avoidedBecause } from './degraded-policy.js';
 import { outReasons } from './in-service.js';
@@ -32,6 +33,7 @@ export function serviceReasons({ offers, ...g }: ServiceGrounds): (n: NodeRecord
     const incident = g.incident(n.name);
     return outReasons(n, {
       incident: incident && isOpenIncident(incident) ? incident : undefined,
+      shutdown: shutdownAwaited(incident, n),
       hold: g.held[n.name],
       avoided: avoidedBecause(n, g.policy, down),
       missingPowerDrivers: offers === undefined ? [] : powerDrivers(n).filter((d) => !offers.power(d)),

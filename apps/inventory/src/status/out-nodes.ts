@@ -6,6 +6,7 @@ const WORST_FIRST: readonly OutReason['code'][] = [
   'STATE',
   'PENDING_RETURN',
   'MAINTENANCE',
+  'SHUTS_DOWN',
   'NO_POWER_WORKER',
   'NO_PROVISION_WORKER',
   'DEGRADED',

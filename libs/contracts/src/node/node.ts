@@ -240,6 +240,8 @@ export interface OutReason {
     /** A network of it is silent, and the policy for that is more than an alarm. */
     | 'DEGRADED'
     | 'INCIDENT'
+    /** An operator ordered its system to shut down, and it runs the same boot still. */
+    | 'SHUTS_DOWN'
     | 'PENDING_RETURN'
     | 'RESERVED'
     | 'NO_PROVISION_WORKER'

@@ -77,6 +77,13 @@ export const outGuides: Record<OutReason['code'], OutGuide> = {
     meaning: 'Its fencing is under way, or waits.',
     remedy: says('See how far it is, and what it waits for.', (n) => `muster incident get ${word(n.name)}`),
   },
+  SHUTS_DOWN: {
+    meaning: 'Its system was ordered to shut down, and runs the same boot still.',
+    remedy: says(
+      'It ends when the node runs in another boot. Where it does not shut down, an order to power it on takes the place of that one.',
+      (n) => `muster node power on ${word(n.name)} --reason "…"`,
+    ),
+  },
   PENDING_RETURN: {
     meaning: 'It returned, and its check or its re-setup has not passed.',
     remedy: ofReturn,

@@ -10,7 +10,15 @@ import {
 } from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
-import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';
+import {
+  lapsed,
+  overtaken,
+  refusedPower,
+  withOrder,
+  type NewOrder,
+  type PowerAction,
+  type PowerFacts,
+} from './power-order.js';
 
 const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
   healthyNode(name, {
@@ -194,5 +202,31 @@ describe('an order', () => {
     expect(lapsed(i, given)?.order).toMatchObject({ done: true, ok: false });
     expect(lapsed({ ...i, order: { ...given, at: 10 } }, given)).toBeUndefined();
     expect(lapsed({ ...i, order: { ...given, done: true, ok: true } }, given)).toBeUndefined();
+  });
+});
+
+describe('a soft whose ground is gone', () => {
+  const order: PowerOrder = { action: 'soft', by: 'eve', reason: 'memory', at: 5, after: 1 };
+  const i = anIncident('n-1', { phase: 'closed', order });
+  const cordoned = aNode('n-1', { cordon: { reason: 'memory', by: 'eve', at: 1 } });
+  const at = { node: cordoned, workloads: [] };
+
+  it('is void where its node was uncordoned, or has work, and stands where neither is so', () => {
+    expect(overtaken(i, order, at)).toBeUndefined();
+    const uncordoned = overtaken(i, order, { ...at, node: aNode('n-1') });
+    expect(uncordoned?.order).toMatchObject({ done: true, ok: false, detail: expect.stringContaining('cordon') });
+    expect(overtaken(i, order, { ...at, workloads: ['db'] })?.order?.detail).toContain('db');
+  });
+
+  it('stands once its command was given, where it is another one, and where it switches on', () => {
+    const gone = { ...at, workloads: ['db'] };
+    const given = { ...off, n: 2, verb: 'soft' as const };
+    expect(overtaken({ ...i, commands: [given] }, order, gone)).toBeUndefined();
+    expect(overtaken({ ...i, commands: [{ ...given, n: 1 }] }, order, gone)).toBeDefined();
+    expect(overtaken(i, { ...order, at: 4 }, gone)).toBeUndefined();
+    const on = { ...order, action: 'on' as const };
+    expect(overtaken({ ...i, order: on }, on, gone)).toBeUndefined();
+    const done = { ...order, done: true, ok: true };
+    expect(overtaken({ ...i, order: done }, done, gone)).toBeUndefined();
   });
 });

@@ -19,6 +19,7 @@ import { ungatedText } from '../workload/start-gate.js';
 import { mayPower } from './may-power.js';
 import { powerOnDevices, provenLevel, softDevices } from './power-wish.js';
 import { doNotPowerOnBefore } from './quarantine.js';
+import { softsOf } from '../incident/shut-down.js';
 
 export type PowerAction = PowerActionRequest['action'];
 
@@ -104,7 +105,7 @@ function foreignText(action: PowerAction, node: NodeRecord, foreign: readonly Po
 
 /** A system that shuts down takes its workloads with it, and an Allocated node that stays away is fenced after a while. */
 function refusedSoft(
-  f: PowerFacts,
+  f: Pick<PowerFacts, 'node' | 'workloads'>,
   refuse: (
     code: 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED',
     text: string,
@@ -178,4 +179,19 @@ export const supersededBy = (order: PowerOrder, by: Pick<IncidentRecord, 'by' | 
 export function lapsed(i: IncidentRecord, order: PowerOrder): IncidentRecord | undefined {
   if (i.order?.at !== order.at || !isOrderPending(i)) return undefined;
   return withoutOrder(i, 'No fencer carried it out in time.');
+}
+
+/**
+ * What a `soft` was allowed on is no longer so, as its node was uncordoned: it is void unless its command was given.
+ * Undefined: it stands, or another one by now.
+ */
+export function overtaken(
+  i: IncidentRecord,
+  order: PowerOrder,
+  f: Pick<PowerFacts, 'node' | 'workloads'>,
+): IncidentRecord | undefined {
+  if (order.action !== 'soft' || i.order?.at !== order.at || !isOrderPending(i)) return undefined;
+  if (softsOf(i, order.after).length > 0) return undefined;
+  const refused = refusedSoft(f, (code, text) => new MusterError(code, text));
+  return refused && withoutOrder(i, refused.message);
 }

@@ -82,6 +82,8 @@ describe('what stands against a start', () => {
   const put = (o: Partial<StartQuestions['put']> = {}): StartReason | undefined =>
     startRefusal('put', { node: 'n-1', record: aNode('n-1'), incident: undefined, holder: undefined, ...o })?.code;
 
+  const soft = { action: 'soft' as const, by: 'eve', reason: 'memory', at: 1, after: 0, bootId: 'boot-n-1' };
+  const shutsDown = anIncident('n-1', { phase: 'closed', order: soft });
   const refusals: [string, StartReason, Partial<RegistryFacts>][] = [
     ['an unknown workload', 'WORKLOAD_UNKNOWN', { workload: undefined }],
     ['a workload that shall not run', 'NOT_WANTED', { workload: { ...here, desired: 'stopped' } }],
@@ -108,6 +110,7 @@ describe('what stands against a start', () => {
       'REVOKED',
       { record: aNode('n-1', { enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } }) },
     ],
+    ['a node that is about to shut down', 'SHUTS_DOWN', { incident: shutsDown }],
     ['a node that is being powered off', 'INCIDENT', { incident: anIncident('n-1', { phase: 'fencing' }) }],
     [
       'a node that counts as off',
@@ -177,6 +180,7 @@ describe('what stands against a start', () => {
     ['CONFIRMED_OFF', { record: aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }) }],
     // The gate lets a unit start until the power-off is decided; an operator's word is not taken even then.
     ['OPEN_INCIDENT', { incident: anIncident('n-1', { phase: 'suppressed' }) }],
+    ['SHUTS_DOWN', { incident: shutsDown }],
   ])("by an operator's word: %s", (code, facts) => {
     expect(put(facts)).toBe(code);
   });

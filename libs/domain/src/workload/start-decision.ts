@@ -1,5 +1,6 @@
 import { isOpenIncident, type GateAnswer, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { isBeforeFencing } from '../incident/phases.js';
+import { shutdownAwaited } from '../incident/shut-down.js';
 import { PUT } from './causes.js';
 import { failedStart } from './failed-tries.js';
 import { isGivenAnyway } from './owed-start.js';
@@ -116,6 +117,11 @@ export const startReasons = {
   // An operator's word would be undone at once.
   OPEN_INCIDENT: ({ incident: i }: Pick<RegistryFacts, 'incident'>) =>
     when(i !== undefined && isOpenIncident(i), () => 'The node has an open incident.'),
+  // It would go down with its node.
+  SHUTS_DOWN: ({ incident, record }: Pick<RegistryFacts, 'incident' | 'record'>) => {
+    const why = shutdownAwaited(incident, record);
+    return why === undefined ? undefined : `The node is about to shut down: ${why}.`;
+  },
   LEAVES_BY_INCIDENT: (f: { isInIncident: boolean }) =>
     when(f.isInIncident, () => 'It has an open incident, which takes its workloads away once it is proven off.'),
   CONFIRMED_OFF: ({ record: n }: OfNode) =>
@@ -210,6 +216,7 @@ const registered = [
   'NODE_UNKNOWN',
   'REVOKED',
   'INCIDENT',
+  'SHUTS_DOWN',
   'CONFIRMED_OFF',
   'MAINTENANCE',
   'RETURNED',
@@ -238,7 +245,7 @@ export const startQuestions: { readonly [A in StartAsker]: readonly Answerable<S
   // Of silent nodes nothing is asked yet: its start is owed then, and looked at once more.
   place: ['JUST_LEFT', 'RUNS_ON_THE_DEAD', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE'],
   replace: ['STARTS_BY_ITSELF', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'RUNS_THERE', 'SILENT'],
-  put: ['NODE_UNKNOWN', 'RESERVED', 'CONFIRMED_OFF', 'OPEN_INCIDENT'],
+  put: ['NODE_UNKNOWN', 'RESERVED', 'CONFIRMED_OFF', 'OPEN_INCIDENT', 'SHUTS_DOWN'],
   'put-again': ['NODE_UNKNOWN', 'RESERVED'],
   move: ['LEAVES_BY_INCIDENT', 'SOURCE_SILENT', 'OTHERS_SILENT'],
 };

@@ -3,7 +3,7 @@ import { RESERVATIONS_KEY, type Hold, type NodeRecord } from '#contracts';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { fleetSource } from '../../testing/planned.js';
-import { aNode } from '../../testing/records.js';
+import { aNode, anIncident } from '../../testing/records.js';
 import { whyNotStart, whyOut } from './hosts.js';
 
 function fleet(hold: Hold, node: Partial<NodeRecord> = {}): Fleet {
@@ -26,4 +26,15 @@ it('a claim keeps a node from being given more, and lets what is assigned there 
 it('a job or an edit keeps both away, on a claimed node too', () => {
   for (const hold of [{ job: 'j' }, { edit: 'e' }, { claim: 'c', job: 'j' }, { claim: 'c', edit: 'e' }])
     expect(whyNotStart(fleet({ ...at, ...hold }), 'n-1')).toMatch(/^held by [cje]$/);
+});
+
+it('nothing is placed or started where an operator has ordered the system to shut down, uncordoned or not', () => {
+  const store = new MemoryStore();
+  store.detector.sees = true;
+  store.nodes.set('n-1', aNode('n-1', { bootId: 'b-1' }));
+  const order = { action: 'soft' as const, by: 'eve', reason: 'memory', at: 1, after: 0, bootId: 'b-1' };
+  store.incidents.set('n-1', anIncident('n-1', { phase: 'closed', order }));
+  const why = 'eve ordered its system to shut down: memory';
+  expect(whyOut(fleetSource(store).now(), 'n-1')).toBe(why);
+  expect(whyNotStart(fleetSource(store).now(), 'n-1')).toBe(why);
 });
