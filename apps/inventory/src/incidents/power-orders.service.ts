@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { unknownNode } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
+import { assignedNow } from '../store/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { refusedDrill } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
@@ -50,7 +51,7 @@ export class PowerOrders {
     if (entry === undefined) throw unknownNode(q.name);
     const incident = (await this.store.incidents.bucket.get(q.name))?.value;
     const level = (q.level ?? 1) - 1;
-    const refused = refusedDrill(await this.powerFacts(entry.value, incident), level);
+    const refused = refusedDrill(await this.powerFacts(entry.value, incident, true), level);
     if (refused !== undefined) throw refused;
     const order = { by: q.by, name: q.name, reason: `Drill: ${q.reason}` };
     const opened = (await this.orders.fence(order, { drill: { level } })).incident;
@@ -85,20 +86,24 @@ export class PowerOrders {
 
   /** Live reads where a moment may decide. */
   private async refuse(action: PowerAction, node: NodeRecord, incident: IncidentRecord | undefined): Promise<void> {
-    const refused = refusedPower(action, await this.powerFacts(node, incident));
+    const refused = refusedPower(action, await this.powerFacts(node, incident, action === 'soft'));
     if (refused !== undefined) throw refused;
   }
 
-  private async powerFacts(node: NodeRecord, incident: IncidentRecord | undefined): Promise<PowerFacts> {
+  /** @param ofWork what runs there stands against it: a power-off must not fail where that cannot be read */
+  private async powerFacts(
+    node: NodeRecord,
+    incident: IncidentRecord | undefined,
+    ofWork: boolean,
+  ): Promise<PowerFacts> {
     const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held;
-    const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === node.name);
     return {
       node,
       fencing: this.store.clusterSettings.fencing,
       hold: held?.[node.name],
       incident,
       quarantined: this.quarantine.reason(node.name),
-      workloads: workloads.map((e) => e.key).sort(),
+      workloads: ofWork ? await assignedNow(this.store.workloads, node.name) : [],
       fencers: this.facts.fencersOutside(node),
       wallNow: this.store.clock.wallMs(),
     };

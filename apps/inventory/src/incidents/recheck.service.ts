@@ -12,6 +12,7 @@ import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
 import { FreshIdentityService } from '../identity/fresh-identity.service.js';
 import { heldForCollateral } from '../power/collateral.js';
+import { assignedNow } from '../store/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
@@ -56,9 +57,9 @@ export class RecheckService {
     const open = this.store.incidents.view.entries().map((e) => e.value);
     const held = d.do === 'fence' && !wasCommanded(incident) ? heldForCollateral(incident, node, open) : undefined;
     if (incident.drill !== undefined && !wasCommanded(incident)) {
-      const there = this.store.workloads.view.entries().find((e) => e.value.assignment?.node === q.node);
-      if (there !== undefined)
-        return { ...no(`${there.key} was assigned to it since the drill was ordered.`), verdict };
+      // Any replica may have assigned it, a moment ago: a gap in the view must not power it off.
+      const [there] = await assignedNow(this.store.workloads, q.node);
+      if (there !== undefined) return { ...no(`${there} was assigned to it since the drill was ordered.`), verdict };
     }
     if (held !== undefined) return { ...no(held.detail), verdict };
     if (d.do === 'fence') {
