@@ -17,6 +17,7 @@ import { deadWork } from './plan/alarms/dead-work.js';
 import { drivers } from './plan/alarms/drivers.js';
 import { duplicateAlarms } from './plan/alarms/duplicate-alarms.js';
 import { editForward } from './plan/nodes/edit-forward.js';
+import { fencingWaits } from './plan/incidents/fencing-waits.js';
 import { alarmsOfIncidents } from './plan/incidents/alarms-of-incidents.js';
 import { incidents } from './plan/incidents/incidents.js';
 import { missedBoots } from './plan/incidents/missed-boots.js';
@@ -66,6 +67,7 @@ export const tasks: readonly TaskRow[] = [
   planned('detection-alarms', alarmsOfDetection, 'warning'),
   planned('dead-work', deadWork, 'warning'),
   planned('incident-alarms', alarmsOfIncidents, 'warning'),
+  planned('fencing-waits', fencingWaits, 'warning', inTime),
   planned('missed-boots', missedBoots, 'warning', inTime),
   row('incident-events', IncidentEvents, 'warning'),
   planned('job-settlement', jobSettlement, 'critical'),

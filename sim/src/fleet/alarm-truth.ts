@@ -61,6 +61,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'fencing-failed': (node, w) => isIn(node, w, 'failed', 'fencing'),
   'fencing-suppressed': (node, w) =>
     isIn(node, w, 'suppressed') || (isIn(node, w, 'cancelled') && w.incident(node)?.takenBack !== undefined),
+  'fencing-waits': (node, w) => isSilent(node, w) && !isIn(node, w, 'fenced', 'recovering', 'recovered'),
   brake: (_s, w) => w.storms() > 0 || isHeldAt('BRAKE', w),
   'domain-down': (_s, w) => w.storms() > 0 || isHeldAt('DOMAIN', w),
   'not-fenceable': isSilent,

@@ -530,6 +530,7 @@ export const namedSchemas: Record<string, Schema> = {
           'duplicate',
           'fencing-failed',
           'fencing-suppressed',
+          'fencing-waits',
           'flapping',
           'host-hung',
           'life-sign-weak',

@@ -88,6 +88,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'The message names the gate: docs/gates.md says what to do about each. Then release the incident, or confirm that the node is down.',
     command: getIncident,
   },
+  'fencing-waits': {
+    subject: 'NODE',
+    meaning: 'It is DOWN, and its fencing does not begin: none of its work is started elsewhere.',
+    text: 'The message says what it waits for. Where that is the detector, look at its host and its log; where it is the fencers, at theirs (muster drivers). Where the node is seen to be off: muster node fence, then muster incident confirm.',
+    command: why,
+  },
   brake: {
     subject: 'fleet',
     meaning: 'More nodes fell silent at once than may: none of them is fenced by itself.',

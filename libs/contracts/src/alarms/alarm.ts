@@ -13,6 +13,8 @@ export const AlarmCodes = [
   'detector-silent',
   'fencing-failed',
   'fencing-suppressed',
+  /** A node is DOWN, and what its fencing waits for does not come. */
+  'fencing-waits',
   'brake',
   'domain-down',
   'not-fenceable',

@@ -1,5 +1,5 @@
 import { alarmKey, type AlarmCode, type AlarmRecord } from '#contracts';
-import { isUpAs } from '../../alarms/active.js';
+import { isActive, isUpAs } from '../../alarms/active.js';
 import { unwanted, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { ClearAlarm, RaiseAlarm } from '../intent.js';
@@ -25,6 +25,12 @@ export function alarmIntents(
       return { do: 'clear-alarm', code, subject, about: aboutIt(a), reason: 'What it stands for is over.' };
     }),
   ];
+}
+
+/** It stands, whoever raised it. */
+export function isTold({ alarms }: Pick<Fleet, 'alarms'>, code: AlarmCode, subject: string): boolean {
+  const told: AlarmRecord | undefined = alarms.get(alarmKey(code, subject))?.value;
+  return told !== undefined && isActive(told);
 }
 
 const aboutIt = ({ code, subject }: Pick<WantedAlarm, 'code' | 'subject'>): { alarm: string } => ({

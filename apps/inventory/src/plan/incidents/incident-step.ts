@@ -85,7 +85,7 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
 const mayLapse = (i: IncidentRecord, { gate }: GateResult): boolean =>
   i.cause === 'manual' || (gate === 'LIFE_SIGN' && isWantedAlive(i));
 
-const IDENTITY_UNANSWERED = 'No fencer has answered yet whose its power devices are.';
+export const IDENTITY_UNANSWERED = 'No fencer has answered yet whose its power devices are.';
 
 /** Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain. */
 export const needsIdentity = (i: IncidentRecord): boolean => !wasCommanded(i) && i.phase !== 'fencing';

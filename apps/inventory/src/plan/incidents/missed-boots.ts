@@ -1,9 +1,8 @@
-import { alarmKey, type AlarmRecord, type IncidentRecord } from '#contracts';
+import type { AlarmRecord, IncidentRecord } from '#contracts';
 import { bootMissed } from '#domain/power/boot-grace.js';
-import { isActive } from '../../alarms/active.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Fleet } from '../../snapshot/fleet.js';
-import { alarmIntents } from '../alarms/alarm-intents.js';
+import { alarmIntents, isTold } from '../alarms/alarm-intents.js';
 import type { Concern } from '../concern.js';
 import { aboutNode, eachRecord, isDecided, type Decided } from '../each-record.js';
 import { unreadIncidents } from './incident-facts.js';
@@ -21,8 +20,9 @@ export const missedBoots: Concern<string> = {
   },
   plan: (fleet, ages) => {
     const { made, failed } = missedIn(fleet);
+    // One that stands has waited for its grace, if in another process: a takeover must not end it.
     const isOverdue = ({ boot, node }: MissedBoot): boolean =>
-      isTold(fleet, node) || ages.of(boot) >= fleet.settings.leaveGrace;
+      isTold(fleet, 'boot-timeout', node) || ages.of(boot) >= fleet.settings.leaveGrace;
     const wanted = made.filter((m) => !m.isLeftOff && isOverdue(m)).map(({ node }) => alarmOf(node));
     const isOver = (a: AlarmRecord): boolean => isDecided(failed)(a) && !unreadIncidents(fleet).has(a.subject);
     return [...failed, ...alarmIntents(fleet, ['boot-timeout'], wanted, isOver)];
@@ -43,12 +43,6 @@ const missedIn = ({ incidents, nodes }: Fleet): Decided<MissedBoot> =>
 function missed(i: IncidentRecord, node: Parameters<typeof bootMissed>[1]): MissedBoot[] {
   const boot = i.unreadable === undefined ? bootMissed(i, node) : undefined;
   return boot === undefined ? [] : [{ boot, node: i.node, isLeftOff: leftOff(i, node) !== undefined }];
-}
-
-/** One that stands has waited for its grace, if in another process: a takeover must not end it. */
-function isTold({ alarms }: Fleet, node: string): boolean {
-  const told: AlarmRecord | undefined = alarms.get(alarmKey('boot-timeout', node))?.value;
-  return told !== undefined && isActive(told);
 }
 
 const alarmOf = (node: string): WantedAlarm => ({
