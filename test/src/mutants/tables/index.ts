@@ -43,7 +43,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 71,
   detect: 176,
-  fence: 217,
+  fence: 239,
   keys: 95,
   lease: 51,
   recover: 189,
