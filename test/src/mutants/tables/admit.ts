@@ -442,7 +442,21 @@ export const admit: readonly Mutant[] = [
     name: 'a job is settled by a record that is behind',
     file: 'apps/inventory/src/plan/jobs/settlement.ts',
     symbol: 'settlement',
-    operation: { row: 'reads: { jobs: [id] }' },
+    operation: { row: 'jobs: [id]' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'what a job has made of a node is made of it again after a later job was there',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'afterJob',
+    operation: { replace: 'isFreed(now, job, fleet)', with: 'false' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'by reservations that are behind, a job still holds the node that it has freed',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'settlement',
+    operation: { replace: "kind !== 'recover' && { reservations: true }", with: '{}' },
     specs: SETTLEMENT,
   },
   {

@@ -81,6 +81,41 @@ describe('an ended job', () => {
     expect(node('b-22')?.lastCheck).toMatchObject({ job: 'job-1', failed: 1 });
   });
 
+  it('leaves a node alone that it has freed: its result never replaces that of a later job', async () => {
+    const pendingReturn = { reason: 'disappeared' as const, at: 1, held: 're-setup failed: disk full' };
+    const maintenance = { reason: 're-setup failed: disk full', at: 1 };
+    const left = { provisioned: { checksum: 'sum', at: 1, job: 'job-0' }, pendingReturn, maintenance };
+    const halfSetUp = aNode('a-1', { status: 'Allocated', ...left, lastJob: 'job-2' });
+    store.nodes.set('a-1', halfSetUp);
+    const results = { 'a-1': { ok: true, step: 'check', check: { findings: [], checksum: 'sum' } } };
+    for (const held of [{}, { 'a-1': { ...hold, job: 'job-2', generation: 2 } }]) {
+      store.reservations.set(RESERVATIONS_KEY, { held, pending: {}, generation: 2 });
+      store.jobs.set('job-1', { ...ended, kind: 'check', nodes: ['a-1'], status: 'Complete', results });
+      expect(await run()).toEqual([]);
+      expect(node('a-1')).toEqual(halfSetUp);
+      expect([store.told, job()?.settled]).toEqual([[], true]);
+    }
+  });
+
+  it('is told by the reservations as they are which nodes it has freed, where the view is behind', async () => {
+    const served = aNode('a-1', { status: 'Allocated', lastJob: 'job-2' });
+    store.nodes.set('a-1', served);
+    store.jobs.set('job-1', { ...ended, kind: 'check', nodes: ['a-1'] });
+    const { get } = store.reservations.bucket;
+    store.reservations.bucket.get = async (key) => {
+      const now = await get(key);
+      return now && { ...now, value: { ...now.value, held: {} } };
+    };
+    await run();
+    expect(node('a-1')).toEqual(served);
+  });
+
+  it('ends the status that it gave a node whose hold was lost: nobody else would', async () => {
+    store.reservations.set(RESERVATIONS_KEY, undefined);
+    await run();
+    expect(node('a-1')).toMatchObject({ status: 'Decommissioned', lastJob: 'job-1' });
+  });
+
   it('is carried into the record as it is, where somebody else has written it meanwhile', async () => {
     const { mutate } = store.nodes.bucket;
     store.nodes.bucket.mutate = async (key, fn) => {

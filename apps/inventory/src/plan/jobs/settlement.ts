@@ -1,34 +1,37 @@
 import { isEndedJob, managementAddress, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
 import { applyMonitorEvent } from '../../node-state/monitor-event.js';
 import type { CheckVerdict } from '#domain/return/check-verdict.js';
+import { statusDuring } from '../../nodes/node-machine.js';
 import { verdictOf } from '../../nodes/accepted-drift.js';
 import { heldBy, release } from '../../operations/reservations.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import { intentsOfEach } from '../each-record.js';
 import type { EndedJob, NodeAfterJob, SettleJob } from '../intent.js';
+import { heldIn } from '../service.js';
 import { settle } from './settle.js';
 
 /**
  * Ended jobs become node records. A crash at any moment leaves a job that is not settled: it is done again from the
- * start, and `lastJob` on a node keeps a result from being applied twice.
+ * start. A node that it holds no more, or that names it as `lastJob`, has followed: it is left alone.
  */
 export const jobSettlement: Concern = {
   plan: ({ jobs }) =>
     intentsOfEach(
       jobs.list,
       ({ key: job }) => ({ job }),
-      (e) => (isUnsettled(e.value) ? [settlement(e.key)] : []),
+      (e) => (isUnsettled(e.value) ? [settlement(e.key, e.value)] : []),
     ),
 };
 
 /** It has ended, and its nodes have not followed. */
 export const isUnsettled = (job: JobRecord): boolean => isEndedJob(job) && !job.settled;
 
-const settlement = (id: string): SettleJob => ({
+const settlement = (id: string, { kind }: JobRecord): SettleJob => ({
   ...{ do: 'settle-job', key: id, about: { job: id } },
   reason: 'It has ended, and its nodes have not followed.',
-  reads: { jobs: [id] },
+  // Starts and stops hold no node, and come by the thousand: the reservations are not asked about each.
+  reads: { jobs: [id], ...(kind !== 'recover' && { reservations: true }) },
   decide: ({ fleet }) => {
     const job = fleet.jobs.get(id)?.value;
     return job !== undefined && isUnsettled(job) ? endOf(job, fleet) : undefined;
@@ -47,15 +50,26 @@ function endOf(job: JobRecord, fleet: Fleet): EndedJob {
   };
 }
 
-function afterJob(now: NodeRecord, job: JobRecord, { settings, wallMs: at }: Fleet): NodeAfterJob {
+function afterJob(now: NodeRecord, job: JobRecord, fleet: Fleet): NodeAfterJob {
+  const { settings, wallMs: at } = fleet;
   const onReturn = settings.hostGroups.find((g) => g.name === now.hostGroup)?.onReturn ?? 'resetup';
   const { node, events } = settle(now, job, { onReturn, at });
   const result = job.kind === 'check' ? job.results[now.name] : undefined;
-  return {
-    next: now.lastJob === job.id ? undefined : node,
-    events,
-    verdict: result && verdictOf(node, result, at),
-  };
+  const verdict = result && verdictOf(node, result, at);
+  // What was told of it then would be told here of what a later job has left.
+  if (isFreed(now, job, fleet)) return { next: undefined, events: [], verdict };
+  return { next: now.lastJob === job.id ? undefined : node, events, verdict };
+}
+
+/**
+ * The job has freed the node, so the node has followed. A later job may have been there since, and may be settled first:
+ * a check that was passed before a re-setup failed would bring a half set up node back into service. Where the hold was
+ * lost with the store, nobody else ends the status that the job gave the node.
+ */
+function isFreed(now: NodeRecord, job: JobRecord, fleet: Fleet): boolean {
+  if (job.kind === 'recover') return false;
+  const holder = heldIn(fleet)[now.name]?.job;
+  return holder !== job.id && (holder !== undefined || now.status !== statusDuring(job.kind));
 }
 
 /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
