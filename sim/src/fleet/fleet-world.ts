@@ -354,6 +354,9 @@ export class FleetWorld implements PlayWorld {
       case 'ends':
         for (const host of this.hosts.values()) host.fail(e.workload);
         return;
+      case 'full':
+        this.hosts.get(e.node)?.fill();
+        return;
       case 'drift': {
         const host = this.hosts.get(e.node);
         if (host !== undefined) host.drifted = true;

@@ -167,6 +167,16 @@ describe('a maintenance with force', () => {
   });
 });
 
+describe('work of a machine whose disk is full', () => {
+  it('runs elsewhere by the word of that machine, which carries out neither its start nor its stop', async () => {
+    const { probes, violations } = await fleet.oneNamed(namedOf('ends-on-a-full-disk'));
+    expect(violations).toEqual([]);
+    expect([...probes].filter(([probe]) => probe.startsWith('started elsewhere'))).toEqual([
+      ['started elsewhere after: ended', 1],
+    ]);
+  });
+});
+
 /** Faults that others have had in the field, by the histories that would show them here. */
 const ofOthers: readonly { of: string; name: string; said: Record<string, number>; probes: Record<string, number> }[] =
   [

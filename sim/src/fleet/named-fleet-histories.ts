@@ -549,6 +549,16 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 25_000,
     }),
   },
+  'ends-on-a-full-disk': {
+    shows: 'work ends by itself on a machine that carries out no order any more, and says that it does not run there',
+    history: quietFleet('ends-on-a-full-disk', FLEET_SEED + 90, {
+      events: [
+        { kind: 'full', at: 19_000, node: 'n-1' },
+        { kind: 'ends', at: 20_000, workload: 'w1' },
+      ],
+      quietFrom: 25_000,
+    }),
+  },
   'reset-with-work': {
     shows: 'a machine boots anew with work on it, and with another configuration',
     history: quietFleet('reset-with-work', FLEET_SEED + 11, {

@@ -44,6 +44,8 @@ export interface OrderOutcome {
   seen?: number;
 }
 
+const NO_SPACE: OrderOutcome = { ok: false, reason: 'No space left on device' };
+
 export interface PlayedHostParts {
   node: string;
   time: VirtualTime;
@@ -82,6 +84,8 @@ export class PlayedHost {
   private frozen: (() => void)[] = [];
   /** What it is set up from, and what there is instead. */
   drifted = false;
+  /** An order is written down before it is carried out. */
+  private isFull = false;
 
   constructor(private readonly p: PlayedHostParts) {
     this.every(REPORT_MS, () => this.report());
@@ -169,6 +173,11 @@ export class PlayedHost {
     if (this.state === 'up' && this.running.has(workload)) this.end(workload, 'ended');
   }
 
+  /** Its disk, for good. */
+  fill(): void {
+    this.isFull = true;
+  }
+
   /** As the playbook has it done: under the workload's lock, by its generation, past the gate. */
   async start(workload: string, generation: number): Promise<OrderOutcome> {
     const free = await this.locked(workload);
@@ -179,6 +188,7 @@ export class PlayedHost {
       const gate = await this.askGate(workload, generation);
       if (!gate.allowed || gate.generation !== generation)
         return { ok: false, reason: `GATE: ${gate.reason || 'another generation is current'}` };
+      if (this.isFull) return NO_SPACE;
       this.units.set(workload, { generation, enabled: true, gated: true });
       this.starting.add(workload);
       await this.step(20 + this.p.dice.roll() * 150);
@@ -195,6 +205,7 @@ export class PlayedHost {
     try {
       const stale = this.staleBy(workload, generation);
       if (stale !== undefined) return stale;
+      if (this.isFull) return NO_SPACE;
       this.units.set(workload, { gated: true, ...this.units.get(workload), generation, enabled: false });
       await this.step(20 + this.p.dice.roll() * 500);
       if (this.running.has(workload)) this.end(workload, 'stopped');

@@ -103,7 +103,10 @@ export const stageTexts: Record<WorkloadStage, StateText> = {
     'The job, or the report of the node, tells.',
   ],
   running: ['It is assigned, and nothing is owed.', 'An edit, a move, an end, a reboot, or the death of its node.'],
-  'leave-owed': ['It shall run elsewhere: its stop is owed here.', 'A job gets the stop.'],
+  'leave-owed': [
+    'It shall run elsewhere: its stop is owed here.',
+    'A job gets the stop; or that has failed, and its node says that nothing of it runs.',
+  ],
   leaving: ['A job has that stop.', 'Read back as gone; or the stop failed, and is owed again.'],
   'stop-owed': ['It shall not run: its stop is owed.', 'A job gets the stop.'],
   stopping: ['A job has that stop.', 'Read back as stopped; or the stop failed, and is owed again.'],

@@ -107,7 +107,10 @@ const drawn: fc.Arbitrary<Drawn> = fc
     const hosts: Host[] = names.map((name) => ({ name, capacity: Infinity, used: 0, reserve: false }));
     const stops = all.flatMap((workload, n) => {
       const report = { workloads: d.workloads[n]?.reported === true ? [{ name: workload.name, generation: 1 }] : [] };
-      const step = stopStep({ workload, report, seenForMs: 10_000, sinceFailureMs: 0 });
+      const step = stopStep({
+        ...{ workload, report, seenForMs: 10_000, sinceFailureMs: 0 },
+        ...{ isAbsentLongEnough: true, isUngated: false },
+      });
       return step === 'done' ? [] : [{ workload, step, leftMs: 0 }];
     });
     const plan = decideMoves({

@@ -401,3 +401,33 @@ it('what simply runs is looked at once: neither its report nor the other nodes a
   await round(0, { 'n-1': ['a'] });
   expect([shown(), store.told]).toEqual([[], []]);
 });
+
+describe('the alarm of what its node did not start, and does not stop', () => {
+  const move = { cause: 'start-failed', from: 'n-1', to: 'n-2' };
+  const leaving = (attempt: number): Partial<WorkloadRecord> => ({
+    ...{ ...at('n-1'), move, stop: { cause: 'move:start-failed', attempt, why: 'No space left on device' } },
+  });
+  const severity = ({ store }: ReturnType<typeof world>) => active(store)['workload-held=db']?.severity;
+
+  it('stays critical while it runs nowhere, also while the first stop is under way', async () => {
+    const w = world({ db: owed('n-1', 'unassigned', 3) });
+    await w.round(0);
+    expect(severity(w)).toBe('critical');
+    for (const [i, attempt] of [0, 1].entries()) {
+      w.store.workloads.set('db', aWorkload('db', leaving(attempt)));
+      await w.round(SETTLE_MS + i);
+      expect(severity(w)).toBe('critical');
+    }
+  });
+
+  it('is critical also where its node says nothing, and a warning where that runs it', async () => {
+    const w = world({ db: leaving(1) });
+    await w.round(0, { 'n-1': null });
+    expect(severity(w)).toBe('critical');
+    await w.round(1, { 'n-1': ['db'] });
+    expect(severity(w)).toBe('warning');
+    w.store.workloads.set('db', aWorkload('db', { ...leaving(1), move: { ...move, cause: 'drain' } }));
+    await w.round(10_000, { 'n-1': null });
+    expect(severity(w)).toBe('warning');
+  });
+});

@@ -11,6 +11,12 @@ const foreign = { recovery: { driver: 'event' as const, spec: {} } };
 const { stop: _stop, ...readBack } = db();
 const runs = { workloads: [{ name: 'db', generation: 2 }] };
 const idle = { workloads: [] };
+const leaves = db({
+  ...{ desired: 'running', move: { cause: 'start-failed', from: 'a', to: 'b' } },
+  stop: { cause: 'move:start-failed', attempt: 1, why: 'No space left on device' },
+});
+const clear = { isAbsentLongEnough: false, isUngated: false };
+const gone = { workload: leaves, report: idle, isAbsentLongEnough: true, isUngated: false };
 
 describe('the next step towards a stop', () => {
   it.each<[string, Partial<StopFacts>, ReturnType<typeof stopStep>]>([
@@ -38,8 +44,19 @@ describe('the next step towards a stop', () => {
     ['is to wait for whoever runs it elsewhere', { workload: db(foreign), report: runs }, 'wait'],
     ['is to believe its node then', { workload: db(foreign), report: idle }, 'read-back'],
     ['is to wait where its node cannot say', { workload: db(foreign), report: {} }, 'wait'],
+    ['is to believe its node where the stop of what leaves has failed, and nothing runs there', gone, 'read-back'],
+    ['is to wait for looks that began after its gate was shut', { ...gone, isAbsentLongEnough: false }, 'wait'],
+    ['is the stop itself where its node may start it without asking', { ...gone, isUngated: true }, 'wait'],
+    ['is the stop itself before that has failed', { ...gone, workload: { ...leaves, stop: owed } }, 'give'],
+    [
+      'is the stop itself where it shall not run at all: its node is to have read the unit back',
+      { ...gone, workload: db({ stop: { ...owed, attempt: 1 } }) },
+      'wait',
+    ],
   ])('%s', (_name, o, step) => {
-    expect(stopStep({ workload: db(), report: undefined, seenForMs: 0, sinceFailureMs: 0, ...o })).toBe(step);
+    expect(
+      stopStep({ ...{ workload: db(), report: undefined, seenForMs: 0, sinceFailureMs: 0 }, ...clear, ...o }),
+    ).toBe(step);
   });
 
   it('never calls an owed stop done, and never touches what shall run', () => {
@@ -51,6 +68,8 @@ describe('the next step towards a stop', () => {
       report: fc.constantFrom(undefined, {}, idle, runs),
       seenForMs: fc.nat(9000),
       sinceFailureMs: fc.nat(90_000),
+      isAbsentLongEnough: fc.boolean(),
+      isUngated: fc.boolean(),
     });
     fc.assert(
       fc.property(facts, ({ desired, stop, move, driver, ...f }) => {

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   MusterError,
   type JobRecord,
+  type NodeRecord,
   type NodeResult,
   type RunningWorkload,
   type WorkloadOutcome,
   type WorkloadRecord,
 } from '#contracts';
+import { MOST_UNGATED } from '#domain/workload/start-gate.js';
+import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
@@ -174,6 +177,64 @@ describe('a stop whose job has ended', () => {
     expect([jobs().length, shown()]).toMatchObject([1, [{ step: 'wait', leftMs: 100 }]]);
     await round(2_400, runs);
     expect(jobs()).toHaveLength(2);
+  });
+});
+
+describe('a stop that fails on a bad host, of what shall run elsewhere', () => {
+  const given: Partial<WorkloadRecord> = { desired: 'running', move: { ...move, cause: 'start-failed' } };
+  const noSpace = { started: false, reason: 'No space left on device' };
+  const other: RunningWorkload[] = [{ name: 'web', generation: 1 }];
+  /** Its tries fail, and its node is heard each second; until this time, ms. */
+  const failing = async ({ round, end, db }: ReturnType<typeof world>, until: number, says: RunningWorkload[]) => {
+    for (let at = 0; at <= until; at += 1_000) {
+      await round(at, says);
+      end(noSpace);
+      if (db()?.assignment === undefined) return at;
+    }
+    return undefined;
+  };
+  const start = (node: Partial<NodeRecord> = {}) => {
+    const w = world(given);
+    w.store.nodes.set('a', aNode('a', node));
+    return w;
+  };
+
+  it('is over by the word of its node, in looks that all began after its gate was shut', async () => {
+    const w = start();
+    const { freshness } = w.store.clusterSettings.detection;
+    expect(await failing(w, 60_000, other)).toBeGreaterThanOrEqual(LATE_LIST_MS + freshness);
+    expect(w.db()).toMatchObject({ generation: 3, move: { from: 'a' } });
+    expect(w.db()).not.toHaveProperty('stop');
+    expect(w.store.told.at(-1)).toBe('workload db');
+  });
+
+  it('is owed for as long as its node names it, be it only as being started', async () => {
+    const w = start();
+    expect(await failing(w, 60_000, [{ name: 'db', generation: 2, starting: true }])).toBeUndefined();
+  });
+
+  it('is owed where its node may start it without asking, or where there is no record of the node', async () => {
+    const many = Array.from({ length: MOST_UNGATED }, (_, i) => `w-${i}`);
+    for (const ungated of [['db'], many]) expect(await failing(start({ ungated }), 60_000, other)).toBeUndefined();
+    expect(await failing(world(given), 60_000, other)).toBeUndefined();
+  });
+
+  it.each<[string, RunningWorkload[] | undefined]>([
+    ['a silence', undefined],
+    ['it was named', runs],
+  ])('counts anew after %s', async (_what, says) => {
+    const w = start();
+    const { round, end, db } = w;
+    const { freshness } = w.store.clusterSettings.detection;
+    await failing(w, 4_000, other);
+    const again = 4_000 + freshness + 2_000;
+    await round(again - 1_000, says);
+    end(noSpace);
+    for (const at of [0, 2_000, 4_000, 6_000, LATE_LIST_MS + freshness]) {
+      await round(again + at, other);
+      end(noSpace);
+      expect(db()?.assignment?.node).toBe('a');
+    }
   });
 });
 

@@ -1,4 +1,6 @@
-import { MusterError, type Assignment, type Report, type WorkloadRecord } from '#contracts';
+import { MusterError, type Assignment, type NodeRecord, type Report, type WorkloadRecord } from '#contracts';
+import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
+import { MOST_UNGATED } from '#domain/workload/start-gate.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -19,9 +21,10 @@ export interface StopView {
 
 /**
  * Of a workload, its generation and its try. `seen`: its node runs it, and no stop is owed. `retry`: the try before has
- * failed. `named`: its job has read it back as stopped, and its node still names it.
+ * failed. `named`: its job has read it back as stopped, and its node still names it. `absent`: it is to leave its node,
+ * whatever the try, and that says that it does not run there.
  */
-type StopCondition = `${'seen' | 'retry' | 'named'}/${string}/${number}/${number}`;
+type StopCondition = `${'seen' | 'retry' | 'named'}/${string}/${number}/${number}` | `absent/${string}/${number}`;
 
 interface Stopping {
   workload: WorkloadRecord;
@@ -30,6 +33,8 @@ interface Stopping {
   report: Report | undefined;
   /** What the job says that it was handed to; undefined: there is none, or it has not ended. */
   outcome: OrderOutcome | undefined;
+  /** Its node may start it without asking. */
+  isUngated: boolean;
 }
 
 /**
@@ -49,12 +54,12 @@ export const stops: Concern<StopCondition> = {
 /** How far each is, by the ages of who stops them. */
 export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): readonly StopView[] =>
   eachMade(stopping(fleet), aboutIt, (s): StopView[] => {
-    const facts = factsOf(s, ages);
+    const facts = factsOf(s, fleet, ages);
     const step = stopStep(facts);
     return step === 'done' ? [] : [{ workload: s.workload, step, leftMs: retryLeftMs(facts) }];
   }).made;
 
-const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Decided<Stopping> =>
+const stopping = perFleet(({ workloads, jobs, reports, nodes }: Fleet): Decided<Stopping> =>
   eachRecord(
     workloads.list,
     ({ key }) => ({ workload: key }),
@@ -62,10 +67,16 @@ const stopping = perFleet(({ workloads, jobs, reports }: Fleet): Decided<Stoppin
       const { assignment: at, desired, stop, name } = workload;
       if (at === undefined || (desired !== 'stopped' && stop === undefined)) return [];
       const job = stop?.job === undefined ? undefined : jobs.get(stop.job)?.value;
-      return [{ workload, at, report: reports.get(at.node), outcome: job && orderOutcome('stop', job, at.node, name) }];
+      const isUngated = mayStartByItself(nodes.get(at.node)?.value, name);
+      const outcome = job && orderOutcome('stop', job, at.node, name);
+      return [{ workload, at, report: reports.get(at.node), outcome, isUngated }];
     },
   ),
 );
+
+/** By the record of its node. Where as many names are kept as can be, it may be one that is not. */
+const mayStartByItself = (n: NodeRecord | undefined, workload: string): boolean =>
+  n === undefined || n.ungated?.includes(workload) === true || (n.ungated?.length ?? 0) >= MOST_UNGATED;
 
 const aboutIt = ({ workload }: Stopping): About => ({ workload: workload.name });
 
@@ -78,6 +89,8 @@ function conditionsOf(s: Stopping): { holds: StopCondition[]; unknown: StopCondi
       ...(stop === undefined && runs ? [conditionOf('seen')(s)] : []),
       ...(stop !== undefined && stop.attempt > 0 ? [conditionOf('retry')(s)] : []),
       ...(isAsked && runs ? [conditionOf('named')(s)] : []),
+      // A silence ends it: what was begun meanwhile would not be in the look before.
+      ...(stop !== undefined && !runs && s.report?.workloads !== undefined ? [absent(s)] : []),
     ],
     unknown: !isAsked || s.report?.workloads === undefined ? [conditionOf('named')(s)] : [],
   };
@@ -88,18 +101,23 @@ const conditionOf =
   ({ workload: w }: Stopping): StopCondition =>
     `${kind}/${w.name}/${w.generation}/${w.stop?.attempt ?? 0}`;
 
+const absent = ({ workload: w }: Stopping): StopCondition => `absent/${w.name}/${w.generation}`;
+
 /** Where it is to be started elsewhere, its node's own report must agree with the word of the job. */
 const isNodeAsked = ({ workload, outcome }: Stopping): boolean => outcome?.done === true && workload.move !== undefined;
 
-const factsOf = (s: Stopping, ages: Ages<StopCondition>): StopFacts => ({
+const factsOf = (s: Stopping, { settings }: Fleet, ages: Ages<StopCondition>): StopFacts => ({
   workload: s.workload,
   report: s.report,
   seenForMs: ages.of(conditionOf('seen')(s)),
   sinceFailureMs: ages.of(conditionOf('retry')(s)),
+  // A list is of a look of so long ago, and its report is as old as the freshness at most.
+  isAbsentLongEnough: ages.of(absent(s)) > LATE_LIST_MS + settings.detection.freshness,
+  isUngated: s.isUngated,
 });
 
 function intents(s: Stopping, fleet: Fleet, ages: Ages<StopCondition>): Intent[] {
-  switch (stopStep(factsOf(s, ages))) {
+  switch (stopStep(factsOf(s, fleet, ages))) {
     case 'owe':
       return [owe(s)];
     case 'give':
