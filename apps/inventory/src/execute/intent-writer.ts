@@ -79,6 +79,8 @@ export class IntentWriter {
         return this.jobs.complete(i);
       case 'settle-job':
         return this.jobs.settle(i, at, c);
+      case 'free-node':
+        return this.jobs.freeNode(i, at, c);
       case 'expire-claim':
         return this.jobs.expireClaim(i, at, c);
       case 'submit-jobs':

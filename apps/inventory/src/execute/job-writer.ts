@@ -2,7 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { isEndedJob, MusterError } from '#contracts';
 import { ClaimsService } from '../claims/claims.service.js';
 import { OperationsService } from '../operations/operations.service.js';
-import type { ChangeJob, CompleteJob, CreateJob, DeleteJob, ExpireClaim, Moment, SettleJob } from '../plan/intent.js';
+import { ReservationBook } from '../operations/reservation-book.js';
+import type {
+  ChangeJob,
+  CompleteJob,
+  CreateJob,
+  DeleteJob,
+  ExpireClaim,
+  FreeNode,
+  Moment,
+  SettleJob,
+} from '../plan/intent.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { SettlementWriter } from './settlement-writer.js';
@@ -17,6 +27,7 @@ export class JobWriter {
     private readonly claims: ClaimsService,
     private readonly operations: OperationsService,
     private readonly settlements: SettlementWriter,
+    private readonly book: ReservationBook,
   ) {}
 
   async change(i: ChangeJob, at: Moment, c: Right): Promise<Written> {
@@ -49,6 +60,18 @@ export class JobWriter {
     if (end === undefined) return NOTHING;
     await this.settlements.write(end, at, c);
     return WRITTEN;
+  }
+
+  /** Who is next to hold it finds it as it was: the job has written nothing of it. */
+  async freeNode(i: FreeNode, at: Moment, c: Right): Promise<Written> {
+    let isFreed = false;
+    await this.book.tidy((now) => {
+      c.check();
+      const next = i.decide(now, at);
+      isFreed = next !== undefined;
+      return next;
+    });
+    return isWritten(isFreed);
   }
 
   async expireClaim(i: ExpireClaim, at: Moment, c: Right): Promise<Written> {

@@ -31,6 +31,13 @@ export function release(r: Reservations, job: string, nodesAt = 0): Reservations
   return { ...(done ?? r), held, nodesAt: Math.max(r.nodesAt ?? 0, nodesAt) };
 }
 
+/** The job holds this one of its nodes no more, and all others still; undefined: it did not hold it. */
+export function releaseOne(r: Reservations, job: string, node: string): Reservations | undefined {
+  const hold = r.held[node];
+  if (hold === undefined || hold.job !== job) return undefined;
+  return { ...r, held: copyOf(r.held, (h) => (h === hold ? withoutJob(h) : h)) };
+}
+
 /** Of an object of many keys, `{...x}` and `delete` take 40 times as long as this. */
 function copyOf(held: Reservations['held'], change: (h: Hold) => Hold | undefined = (h) => h): Reservations['held'] {
   const copy: Reservations['held'] = {};

@@ -221,6 +221,11 @@ export interface NodeAfterJob {
 
 type NodeEvent<K extends keyof EventMap> = { [E in K]: { kind: E; data: EventMap[E] } }[K];
 
+/** A node is taken from the job that holds it, which goes on with its others. */
+export interface FreeNode extends Changes<Reservations> {
+  readonly do: 'free-node';
+}
+
 /**
  * Jobs that the conductor itself asks for, one after the other, until so many of them are accepted: in the place of one
  * that is refused the next is asked for, and the fleet says when it was. Each is one write, by who accepts jobs.
@@ -376,6 +381,7 @@ export type Intent =
   | ExpireClaim
   | CompleteJob
   | SettleJob
+  | FreeNode
   | SubmitJobs
   | CancelJob
   | CompleteEdit

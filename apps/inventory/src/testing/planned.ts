@@ -152,6 +152,7 @@ export function planExecutor(
       claims,
       operations,
       new SettlementWriter(inventory, nodes, book),
+      book,
     ),
     new SubmissionWriter(inventory, fleets, operations, refusals, new JobsService(inventory, operations)),
     new MessageWriter(

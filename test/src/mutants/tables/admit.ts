@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const JOBS = { file: 'libs/domain/src/job/changes.ts', specs: ['libs/domain/src/job/changes.spec.ts'] };
+const CHECKS = ['apps/inventory/src/plan/checks/periodic-checks.spec.ts'];
 const SETTLEMENT = ['apps/inventory/src/plan/jobs/settlement.spec.ts'];
 
 /** Of two that want one thing one gets it; one machine is one node, and who is shut out stays out. */
@@ -443,6 +444,48 @@ export const admit: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/jobs/settlement.ts',
     symbol: 'settlement',
     operation: { row: 'jobs: [id]' },
+    specs: SETTLEMENT,
+  },
+  {
+    name: 'a node that dies in a check waits for the end of all others',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'checksCalledOff',
+    operation: { row: '...dead.made.map(freed)' },
+    specs: CHECKS,
+  },
+  {
+    name: 'a node that dies is taken from a job that changes it',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'checkOf',
+    operation: { operand: "hold?.kind === 'check'" },
+    specs: CHECKS,
+  },
+  {
+    name: 'a node is taken from its check while no fencing of it has begun',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'checkOf',
+    operation: { operand: 'isFenced' },
+    specs: CHECKS,
+  },
+  {
+    name: 'a node is taken from its check by an incident that is over',
+    file: 'apps/inventory/src/plan/checks/checks-called-off.ts',
+    symbol: 'freed',
+    operation: { row: 'reads: { incidents: [node] }' },
+    specs: CHECKS,
+  },
+  {
+    name: 'a node is taken from a job that came after the check in which it died',
+    file: 'apps/inventory/src/operations/reservations.ts',
+    symbol: 'releaseOne',
+    operation: { operand: 'hold.job !== job' },
+    specs: ['apps/inventory/src/operations/reservations.spec.ts'],
+  },
+  {
+    name: 'a check counts a node that died under it',
+    file: 'apps/inventory/src/plan/jobs/settlement.ts',
+    symbol: 'afterJob',
+    operation: { replace: 'now.lastJob === job.id ? verdict : NOT_COUNTED', with: 'verdict' },
     specs: SETTLEMENT,
   },
   {

@@ -1,9 +1,10 @@
-import { isEndedJob, type JobRecord } from '#contracts';
+import { isEndedJob, RESERVATIONS_KEY, type JobRecord, type Reservations } from '#contracts';
+import { releaseOne } from '../../operations/reservations.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
-import { eachMade, type Decided } from '../each-record.js';
-import type { CancelJob } from '../intent.js';
-import { reasonsIn } from '../service.js';
+import { eachMade, eachRecord, type Decided } from '../each-record.js';
+import type { CancelJob, FreeNode } from '../intent.js';
+import { heldIn, reasonsIn } from '../service.js';
 import { servesOn } from './periodic-check.js';
 import { calmIn, ownChecks } from './periodic-checks.js';
 
@@ -11,9 +12,45 @@ import { calmIn, ownChecks } from './periodic-checks.js';
 export const checksCalledOff: Concern = {
   plan: (fleet) => {
     const { made, failed } = checksToCallOff(fleet);
-    return [...failed, ...calmIn(fleet).failed, ...made.map(calledOff)];
+    const dead = deadInChecks(fleet);
+    return [...failed, ...calmIn(fleet).failed, ...dead.failed, ...made.map(calledOff), ...dead.made.map(freed)];
   },
 };
+
+/** A node that is being fenced, and the check of whoever that holds it. */
+interface DeadInCheck {
+  node: string;
+  job: string;
+}
+
+/**
+ * Of a check of many nodes one that has died waits for none of the others: it is powered on again, and its return cannot
+ * begin while the check holds it. Any other job is what the fencing waits for.
+ */
+const deadInChecks = (fleet: Fleet): Decided<DeadInCheck> =>
+  eachRecord(
+    fleet.incidents.list,
+    ({ key: node }) => ({ node }),
+    ({ key: node }) => {
+      const job = checkOf(node, heldIn(fleet), fleet);
+      return job === undefined ? [] : [{ node, job }];
+    },
+  );
+
+/** The check that holds a node whose fencing has begun and is not over; undefined: there is none. */
+function checkOf(node: string, held: Reservations['held'], { incidents }: Fleet): string | undefined {
+  const phase = incidents.get(node)?.value.phase;
+  const hold = held[node];
+  const isFenced = phase === 'fencing' || phase === 'fenced' || phase === 'recovering';
+  return isFenced && hold?.kind === 'check' ? hold.job : undefined;
+}
+
+const freed = ({ node, job }: DeadInCheck): FreeNode => ({
+  ...{ do: 'free-node', key: RESERVATIONS_KEY, about: { node, job } },
+  reason: 'It died while it was checked, and the check goes on without it.',
+  reads: { incidents: [node] },
+  decide: (now, { fleet }) => (checkOf(node, now.held, fleet) === job ? releaseOne(now, job, node) : undefined),
+});
 
 /** Periodic checks under way that are to end. */
 export const checksToCallOff = (fleet: Fleet): Decided<JobRecord> =>

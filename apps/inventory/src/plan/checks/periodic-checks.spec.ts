@@ -1,5 +1,13 @@
 import { beforeEach, expect, it } from 'vitest';
-import { MusterError, PERIODIC, PERMITS_KEY, type JobRecord, type NodeRecord } from '#contracts';
+import {
+  MusterError,
+  PERIODIC,
+  PERMITS_KEY,
+  RESERVATIONS_KEY,
+  type Hold,
+  type JobRecord,
+  type NodeRecord,
+} from '#contracts';
 import type { OperationsService, SystemCause } from '../../operations/operations.service.js';
 import { aJob } from '../../testing/fixtures.js';
 import { MemoryStore } from '../../testing/memory-store.js';
@@ -138,4 +146,59 @@ it('one that has ended and is not settled counts as one that runs', async () => 
   );
   await begin();
   expect(asked).toHaveLength(1);
+});
+
+const ofMany = { job: 'j', kind: 'check' as const, generation: 1, at: 1 };
+const holding = (hold: Hold) =>
+  store.reservations.set(RESERVATIONS_KEY, { held: { 'n-1': ofMany, 'n-2': hold }, pending: {}, generation: 1 });
+
+it.each(['fencing', 'fenced', 'recovering'] as const)(
+  'what dies in a check of an operator is free once its incident is %s, and the check goes on with the others',
+  async (phase) => {
+    holding({ ...ofMany, claim: 'c' });
+    store.jobs.set('j', aJob({ id: 'j', kind: 'check', nodes: ['n-1', 'n-2'], status: 'Running', worker: 'p' }));
+    store.incidents.set('n-2', anIncident('n-2', { phase }));
+    await callOff();
+    expect(store.held).toEqual({ 'n-1': ofMany, 'n-2': { claim: 'c', generation: 1, at: 1 } });
+    expect(store.jobs.content.j?.cancel).toBeUndefined();
+  },
+);
+
+it.each(['investigating', 'suppressed', 'failed', 'recovered', 'closed', 'survived', 'cancelled'] as const)(
+  'a node is left to its check while its incident is %s',
+  async (phase) => {
+    holding(ofMany);
+    store.incidents.set('n-2', anIncident('n-2', { phase }));
+    await callOff();
+    expect(store.held['n-2']).toEqual(ofMany);
+  },
+);
+
+it('a node that dies is left to any job but a check', async () => {
+  const setUp = { ...ofMany, kind: 'resetup' as const };
+  holding(setUp);
+  store.incidents.set('n-2', anIncident('n-2', { phase: 'fencing' }));
+  await callOff();
+  expect(store.held['n-2']).toEqual(setUp);
+});
+
+it('what another job holds by then, or whose incident is over by then, is not freed', async () => {
+  holding(ofMany);
+  store.incidents.set('n-2', anIncident('n-2', { phase: 'fencing' }));
+  const { update } = store.reservations.bucket;
+  const now = await store.reservations.bucket.get(RESERVATIONS_KEY);
+  const other = { ...ofMany, job: 'k' };
+  store.reservations.bucket.get = async () =>
+    Promise.resolve(now && { ...now, value: { ...now.value, held: { 'n-2': other } } });
+  let wasWritten = false;
+  store.reservations.bucket.update = async (...x: Parameters<typeof update>) => ((wasWritten = true), update(...x));
+  await callOff();
+  store.reservations.bucket.get = async () => Promise.resolve(now);
+  const { get } = store.incidents.bucket;
+  store.incidents.bucket.get = async (key) => {
+    const found = await get(key);
+    return found && { ...found, value: anIncident('n-2', { phase: 'survived' }) };
+  };
+  await callOff();
+  expect(wasWritten).toBe(false);
 });

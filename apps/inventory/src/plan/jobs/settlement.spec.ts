@@ -110,6 +110,20 @@ describe('an ended job', () => {
     expect(node('a-1')).toEqual(served);
   });
 
+  it('does not count a node as checked that was taken from it, since it died', async () => {
+    const dead = aNode('a-1', { status: 'Allocated', pendingReturn: { reason: 'disappeared', at: 1 } });
+    store.nodes.set('a-1', dead);
+    store.nodes.set('b-22', aNode('b-22', { status: 'Allocated' }));
+    store.reservations.set(RESERVATIONS_KEY, { held: { 'b-22': hold }, pending: {}, generation: 1 });
+    const check = { findings: [], checksum: 'sum' };
+    const results = { 'a-1': { ok: true, step: 'check', check }, 'b-22': { ok: true, step: 'check', check } };
+    store.jobs.set('job-1', { ...ended, kind: 'check', status: 'Complete', results });
+    await run();
+    expect([node('a-1'), node('b-22')?.lastCheck?.job]).toEqual([dead, 'job-1']);
+    expect(job()?.results['a-1']?.verdict).toMatchObject({ outcome: 'unknown', why: expect.stringContaining('died') });
+    expect([store.told, store.held, job()?.settled]).toEqual([['check b-22'], {}, true]);
+  });
+
   it('ends the status that it gave a node whose hold was lost: nobody else would', async () => {
     store.reservations.set(RESERVATIONS_KEY, undefined);
     await run();

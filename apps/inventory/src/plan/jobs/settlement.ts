@@ -57,12 +57,18 @@ function afterJob(now: NodeRecord, job: JobRecord, fleet: Fleet): NodeAfterJob {
   const result = job.kind === 'check' ? job.results[now.name] : undefined;
   const verdict = result && verdictOf(node, result, at);
   // What was told of it then would be told here of what a later job has left.
-  if (isFreed(now, job, fleet)) return { next: undefined, events: [], verdict };
+  if (isFreed(now, job, fleet))
+    return { next: undefined, events: [], verdict: verdict && (now.lastJob === job.id ? verdict : NOT_COUNTED) };
   return { next: now.lastJob === job.id ? undefined : node, events, verdict };
 }
 
+const NOT_COUNTED: CheckVerdict = {
+  outcome: 'unknown',
+  why: 'It died before the check had ended, or another job came first: what was found does not count.',
+};
+
 /**
- * The job has freed the node, so the node has followed. A later job may have been there since, and may be settled first:
+ * The job has freed the node, so the node has followed, or has died under a check. A later job may have been there since, and may be settled first:
  * a check that was passed before a re-setup failed would bring a half set up node back into service. Where the hold was
  * lost with the store, nobody else ends the status that the job gave the node.
  */
