@@ -37,6 +37,7 @@ interface Played {
   silent?: readonly string[];
   hung?: readonly string[];
   brokers?: readonly string[];
+  bootSinceMs?: number;
   /** More machines, which speak. */
   others?: readonly string[];
   /** Node → the one whose power its device switches. */
@@ -48,7 +49,16 @@ interface Played {
 
 /** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
 function world(o: Played = {}) {
-  const { silent = [], hung = [], brokers = [], others = [], wires = {}, isBlind = false, verdict = 'DOWN' } = o;
+  const {
+    silent = [],
+    hung = [],
+    brokers = [],
+    others = [],
+    wires = {},
+    isBlind = false,
+    verdict = 'DOWN',
+    bootSinceMs = 0,
+  } = o;
   const isSilent = (name: string): boolean => silent.includes(name) || hung.includes(name);
   let nowMs = 1_000;
   const oracle = new FleetOracle({
@@ -61,7 +71,7 @@ function world(o: Played = {}) {
       ['n-1', 'n-2', ...others].map((name) => [
         name,
         {
-          ...{ name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1' },
+          ...{ name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1', bootSinceMs },
           state: 'up',
         } as PlayedHost,
       ]),
@@ -354,8 +364,8 @@ const intent = (verb: PowerCommand['verb'], n = 1): PowerCommand => ({
 });
 
 describe('a machine that starts work by itself at a boot, which runs elsewhere', () => {
-  const boots = (o: Parameters<typeof anIncident>[1], byItself: boolean): string[] => {
-    const w = world();
+  const boots = (o: Parameters<typeof anIncident>[1], byItself: boolean, bootSinceMs = 0): string[] => {
+    const w = world({ bootSinceMs });
     w.oracle.started('n-2', 'w1');
     w.store('incidents', 'n-1', anIncident('n-1', { phase: 'closed', ...o }));
     w.oracle.started('n-1', 'w1', byItself);
@@ -367,6 +377,12 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(boots({}, true)).toEqual(['two-machines']);
     expect(boots({ order }, false)).toEqual(['two-machines']);
     expect(boots({ order }, true)).toEqual([]);
+  });
+
+  it('breaks none where it was reset since then, and the rule where it booted before', () => {
+    expect(boots({}, true, 1_001)).toEqual([]);
+    expect(boots({}, false, 1_001)).toEqual(['two-machines']);
+    expect(boots({}, true, 1_000)).toEqual(['two-machines']);
   });
 });
 

@@ -113,7 +113,8 @@ interface Storm {
 /** What runs where, and what may: beside all that the oracle of the hands knows. */
 export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly lastRuns = new Map<string, LastRun>();
-  private readonly runsOn = new Map<string, Set<string>>();
+  /** Workload → machines that it runs on, and since when on each. */
+  private readonly runsOn = new Map<string, Map<string, number>>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
@@ -158,15 +159,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   // HostWitness
 
   started(node: string, workload: string, byItself = false): void {
-    const on = this.runsOn.get(workload) ?? new Set<string>();
+    const on = this.runsOn.get(workload) ?? new Map<string, number>();
     this.runsOn.set(workload, on);
-    for (const other of on) {
+    for (const [other, sinceMs] of on) {
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
       else if (byItself && this.isOnByPerson(node)) this.probe('two machines by the boot that a person ordered');
+      else if (byItself && this.isOwnBoot(node, sinceMs)) this.probe('two machines by a boot that nobody ordered');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
     this.judgeStart(node, workload);
-    on.add(node);
+    on.set(node, this.now());
     this.lastRuns.set(workload, { node, ended: undefined });
   }
 
@@ -174,6 +176,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private isOnByPerson(node: string): boolean {
     const i = this.incidents.get(node);
     return this.f.chassis.get(node)?.changes.at(-1)?.by === 'by hand' || i?.order !== undefined;
+  }
+
+  /**
+   * It was reset since the work runs elsewhere, and not by Muster: what such a boot starts without asking nobody can keep from
+   * it. Whether the work was to be started elsewhere was judged then.
+   */
+  private isOwnBoot(node: string, elsewhereSinceMs: number): boolean {
+    const since = this.f.chassis.get(node)?.changes.filter((c) => c.on && c.atMs > elsewhereSinceMs) ?? [];
+    return (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs && since.length === 0;
   }
 
   ended(node: string, workload: string, how: RunEnd): void {
@@ -565,7 +576,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     speaks: (node) => this.f.hosts.get(node)?.speaks === true,
     isHung: (node) => this.f.hosts.get(node)?.isHung === true,
     isDrifted: (node) => this.f.hosts.get(node)?.drifted === true,
-    runsOn: (workload) => [...(this.runsOn.get(workload) ?? [])],
+    runsOn: (workload) => [...(this.runsOn.get(workload)?.keys() ?? [])],
     isAtWork: (node) => [...this.runsOn.values()].some((on) => on.has(node)),
     incident: (node) => this.incidents.get(node),
     openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),

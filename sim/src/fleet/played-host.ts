@@ -84,6 +84,8 @@ export class PlayedHost {
   private frozen: (() => void)[] = [];
   /** What it is set up from, and what there is instead. */
   drifted = false;
+  /** Since its system began to boot last. */
+  bootSinceMs = 0;
   /** An order is written down before it is carried out. */
   private isFull = false;
 
@@ -269,6 +271,7 @@ export class PlayedHost {
     // Of orders of the boot before, and of one that reached it just as it went off.
     this.locks.clear();
     const { boot } = this;
+    this.bootSinceMs = this.p.time.nowMs;
     this.turn('booting');
     this.later(3_000 + this.p.dice.roll() * 9_000, () => {
       if (boot !== this.boot || this.state !== 'booting') return;

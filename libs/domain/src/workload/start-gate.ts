@@ -39,9 +39,15 @@ export const isStoppedThere = (
   return w.desired === 'stopped' && w.recovery.driver === 'ansible';
 };
 
-/** May the node's boot start it without asking? Where as many names are kept as can be it may be one that is not. */
-export const mayStartByItself = ({ ungated = [] }: Pick<NodeRecord, 'ungated'>, workload: string): boolean =>
-  ungated.includes(workload) || ungated.length >= MOST_UNGATED;
+/**
+ * May the node's boot start it without asking? Where as many names are kept as can be it may be one that is not.
+ * @param node its record; undefined: it is gone, and nobody knows
+ */
+export function mayStartByItself(node: Pick<NodeRecord, 'ungated'> | undefined, workload: string): boolean {
+  if (node === undefined) return true;
+  const { ungated = [] } = node;
+  return ungated.includes(workload) || ungated.length >= MOST_UNGATED;
+}
 
 /** `db, web and 3 more ran there without Muster's start gate` */
 export function ungatedText(ungated: readonly string[]): string {

@@ -107,11 +107,8 @@ function replaceRefusal(fleet: Fleet, w: WorkloadRecord, to: string): StartRefus
   return startRefusal('replace', { check: startCheck(fleet, w.name, to), startingForMs: () => 0, startsByItselfOn });
 }
 
-/** What a node whose record is gone would start nobody knows. */
-function startsByItself({ nodes }: Fleet, node: string, { name }: WorkloadRecord): boolean {
-  const own = nodes.get(node)?.value;
-  return own === undefined || mayStartByItself(own, name);
-}
+const startsByItself = ({ nodes }: Fleet, node: string, { name }: WorkloadRecord): boolean =>
+  mayStartByItself(nodes.get(node)?.value, name);
 
 function placeStep(w: WorkloadRecord, p: Placement, fleet: Fleet, ages: StartAges): StartStep {
   const check = startCheck(fleet, w.name, p.to ?? '');

@@ -1,6 +1,6 @@
-import { MusterError, type Assignment, type NodeRecord, type Report, type WorkloadRecord } from '#contracts';
+import { MusterError, type Assignment, type Report, type WorkloadRecord } from '#contracts';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
-import { MOST_UNGATED } from '#domain/workload/start-gate.js';
+import { mayStartByItself } from '#domain/workload/start-gate.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -73,10 +73,6 @@ const stopping = perFleet(({ workloads, jobs, reports, nodes }: Fleet): Decided<
     },
   ),
 );
-
-/** By the record of its node. Where as many names are kept as can be, it may be one that is not. */
-const mayStartByItself = (n: NodeRecord | undefined, workload: string): boolean =>
-  n === undefined || n.ungated?.includes(workload) === true || (n.ungated?.length ?? 0) >= MOST_UNGATED;
 
 const aboutIt = ({ workload }: Stopping): About => ({ workload: workload.name });
 
