@@ -31,7 +31,7 @@ import { powerOrders } from './plan/power/power-orders.js';
 import { returns } from './plan/returns/returns.js';
 import { rollForward } from './plan/jobs/roll-forward.js';
 import { recovery } from './plan/recovery/recovery.js';
-import { startGates } from './plan/alarms/start-gates.js';
+import { startGates } from './plan/workloads/start-gates.js';
 import { moves } from './plan/workloads/moves.js';
 import { starts } from './plan/workloads/starts.js';
 import { stops } from './plan/workloads/stops.js';

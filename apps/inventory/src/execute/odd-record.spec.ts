@@ -29,7 +29,7 @@ import { claimExpiry } from '../plan/jobs/claim-expiry.js';
 import { rollForward } from '../plan/jobs/roll-forward.js';
 import { verdictCatchUp } from '../plan/nodes/verdict-catch-up.js';
 import { alarmsOfIdentity } from '../plan/power/alarms-of-identity.js';
-import { startGates } from '../plan/alarms/start-gates.js';
+import { startGates } from '../plan/workloads/start-gates.js';
 import { returns } from '../plan/returns/returns.js';
 import { tokenGuard } from '../plan/store/token-guard.js';
 import { moves } from '../plan/workloads/moves.js';

@@ -70,7 +70,7 @@ export class FencingSettingsService {
     const set = await bucket.mutate(SETTINGS_KEY, (current) => {
       refuseOtherRevision(current, q.revision);
       // The tests take seconds: whoever has ordered observe, or a pause, since then has the last word.
-      if (testedAt !== undefined && (current?.revision ?? 0) !== testedAt) throw overtaken();
+      if (testedAt !== undefined && (current?.revision ?? 0) !== testedAt) throw changedMeanwhile();
       const was = completeSettings(current?.value ?? defaultSettings(this.store.cluster));
       const { paused: _ended, ...rest } = was.fencing;
       const fencing: FencingSettings = { ...rest, mode: q.mode };
@@ -174,7 +174,7 @@ export class FencingSettingsService {
   }
 }
 
-const overtaken = (): MusterError =>
+const changedMeanwhile = (): MusterError =>
   new MusterError(
     'FENCING_REFUSED',
     'The settings were changed meanwhile, while the power devices were tested, and nothing is set: see the mode and ask again.',

@@ -817,24 +817,24 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'work without a start gate is over with a gap in the view of the workloads',
-    file: 'apps/inventory/src/plan/alarms/start-gates.ts',
+    file: 'apps/inventory/src/plan/workloads/start-gates.ts',
     symbol: 'isOver',
     operation: { operand: 'workloads.live' },
-    specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/start-gates.spec.ts'],
   },
   {
     name: 'work without a start gate is over whose record nobody can read',
-    file: 'apps/inventory/src/plan/alarms/start-gates.ts',
+    file: 'apps/inventory/src/plan/workloads/start-gates.ts',
     symbol: 'isOver',
     operation: { operand: '!workloads.has(workload)' },
-    specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/start-gates.spec.ts'],
   },
   {
     name: 'a stop that has not ended is read back',
-    file: 'apps/inventory/src/plan/alarms/start-gates.ts',
+    file: 'apps/inventory/src/plan/workloads/start-gates.ts',
     symbol: 'isOver',
     operation: { replace: "orderOutcome('stop', job, node, workload)?.done === true", with: 'true' },
-    specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/start-gates.spec.ts'],
   },
   {
     name: 'work is started elsewhere that a late boot of its own node starts',
@@ -873,10 +873,10 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'work without a start gate is over through a gap in the view of the nodes',
-    file: 'apps/inventory/src/plan/alarms/start-gates.ts',
+    file: 'apps/inventory/src/plan/workloads/start-gates.ts',
     symbol: 'startGates',
     operation: { row: 'isKnown: ({ nodes }) => nodes.live' },
-    specs: ['apps/inventory/src/plan/alarms/start-gates.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/start-gates.spec.ts'],
   },
   {
     name: 'work of the dead is over where nobody says who is dead',

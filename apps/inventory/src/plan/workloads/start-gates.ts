@@ -5,8 +5,8 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { eachRecord, isDecided, type Decided } from '../each-record.js';
 import type { Concern } from '../concern.js';
 import type { ChangeNode } from '../intent.js';
-import { orderOutcome } from '../workloads/recover-job.js';
-import { alarmIntents } from './alarm-intents.js';
+import { orderOutcome } from './recover-job.js';
+import { alarmIntents } from '../alarms/alarm-intents.js';
 
 /**
  * Keeps in each node's record what its boot may start without asking, and the alarm `workload-ungated`. It is stored, as it
