@@ -127,10 +127,14 @@ describe('an off to a machine that is in a storm', () => {
 
   it.each<[string, Partial<IncidentRecord>]>([
     ['by a verdict', {}],
-    ['by hand', { cause: 'manual', by: 'eve' }],
+    ['by hand, of one that is silent', { cause: 'manual', by: 'eve', wantedAt: 'DOWN' }],
     ['past another gate', { released: { ...released, gates: ['LIFE_SIGN'] } }],
   ])('breaks a rule: %s', (_how, o) => {
     expect(off(o)).toEqual(['storm-off']);
+  });
+
+  it('is excused where a person wants it off who hears it', () => {
+    expect(off({ cause: 'manual', by: 'eve', wantedAt: 'UP' })).toEqual([]);
   });
 
   it.each<GateCode>(['BRAKE', 'DOMAIN'])('is excused where a person let it go past %s', (gate) => {

@@ -99,6 +99,7 @@ const JUST_CLOSED_MS = 1_000;
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
   node: string;
+  sinceMs: number;
   /** Undefined: it runs. */
   ended: RunEnd | undefined;
 }
@@ -167,9 +168,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       else if (byItself && this.isOwnBoot(node, sinceMs)) this.probe('two machines by a boot that nobody ordered');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
-    this.judgeStart(node, workload);
+    const lastMs = this.lastRuns.get(workload)?.sinceMs ?? 0;
+    if (byItself && (this.isOnByPerson(node) || this.isOwnBoot(node, lastMs)))
+      this.probe('started by a boot that Muster did not order');
+    else this.judgeStart(node, workload);
     on.set(node, this.now());
-    this.lastRuns.set(workload, { node, ended: undefined });
+    this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined });
   }
 
   /** Whoever switches it on is told what its boot may start. */
@@ -179,12 +183,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   /**
-   * It was reset since the work runs elsewhere, and not by Muster: what such a boot starts without asking nobody can keep from
-   * it. Whether the work was to be started elsewhere was judged then.
+   * It has booted since the work was started elsewhere, and not by Muster: what such a boot starts without asking nobody can
+   * keep from it. Whether the work was to be started elsewhere was judged then.
    */
   private isOwnBoot(node: string, elsewhereSinceMs: number): boolean {
     const since = this.f.chassis.get(node)?.changes.filter((c) => c.on && c.atMs > elsewhereSinceMs) ?? [];
-    return (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs && since.length === 0;
+    return (
+      (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs && !since.some((c) => c.by.startsWith('fencer'))
+    );
   }
 
   ended(node: string, workload: string, how: RunEnd): void {
@@ -770,9 +776,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 }
 
 /** By this write: whoever orders what is ordered already is noted in its story. */
-/** A person has let it go although many are silent. */
-const isPastStorm = ({ released }: IncidentRecord): boolean =>
-  released?.gates.some((gate) => gate === 'BRAKE' || gate === 'DOMAIN') === true;
+/** A person has let it go although many are silent, or ordered off a machine that is not silent itself. */
+const isPastStorm = ({ cause, wantedAt, released }: IncidentRecord): boolean =>
+  released?.gates.some((gate) => gate === 'BRAKE' || gate === 'DOMAIN') === true ||
+  (cause === 'manual' && isHeardVerdict(wantedAt));
 
 function isWantedAnew(i: IncidentRecord, before: IncidentRecord | undefined): boolean {
   if (before?.id !== i.id) return i.wantedAt !== undefined;
