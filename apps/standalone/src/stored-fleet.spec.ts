@@ -27,6 +27,17 @@ function byName(answer: unknown): unknown {
   return { ...(answer as object), body: { ...body, nodes: { ...body.nodes, out } } };
 }
 
+/** What stands against a node by a rule that came later: a reason, or its sentence. */
+const isAddedReason = (x: unknown): boolean =>
+  typeof x === 'string' ? x.startsWith('SHUTS_DOWN') : (x as { code?: unknown } | null)?.code === 'SHUTS_DOWN';
+
+const withoutAdded = (answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (_key, value: unknown) =>
+      Array.isArray(value) ? value.filter((x) => !isAddedReason(x)) : value,
+    ),
+  );
+
 describe('the store that commit eb7662b has written', () => {
   let text: string;
   let lines: StoredLine[];
@@ -55,7 +66,7 @@ describe('the store that commit eb7662b has written', () => {
 
   it('is answered from as it was then; what is new is added', () => {
     for (const question of Object.keys(recorded.answers).filter((q) => !ANSWERED_ANEW.has(q)))
-      expect({ question, answer: byName(answers[question]) }).toMatchObject({
+      expect({ question, answer: byName(withoutAdded(answers[question])) }).toMatchObject({
         question,
         answer: byName(recorded.answers[question]),
       });
