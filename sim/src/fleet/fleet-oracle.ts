@@ -164,33 +164,27 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     this.runsOn.set(workload, on);
     for (const [other, sinceMs] of on) {
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
-      else if (byItself && this.isOnByPerson(node)) this.probe('two machines by the boot that a person ordered');
-      else if (byItself && this.isOwnBoot(node, sinceMs)) this.probe('two machines by a boot that nobody ordered');
+      else if (byItself && this.isBootOfOthers(node, sinceMs))
+        this.probe('two machines by a boot that Muster did not order');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
     const lastMs = this.lastRuns.get(workload)?.sinceMs ?? 0;
-    if (byItself && (this.isOnByPerson(node) || this.isOwnBoot(node, lastMs)))
-      this.probe('started by a boot that Muster did not order');
+    if (byItself && this.isBootOfOthers(node, lastMs)) this.probe('started by a boot that Muster did not order');
     else this.judgeStart(node, workload);
     on.set(node, this.now());
     this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined });
   }
 
-  /** Whoever switches it on is told what its boot may start. */
-  private isOnByPerson(node: string): boolean {
-    const i = this.incidents.get(node);
-    return this.f.chassis.get(node)?.changes.at(-1)?.by === 'by hand' || i?.order !== undefined;
-  }
-
   /**
-   * It has booted since the work was started elsewhere, and not by Muster: what such a boot starts without asking nobody can
-   * keep from it. Whether the work was to be started elsewhere was judged then.
+   * It runs by a boot that Muster did not decide on, and what such a boot starts without asking nobody can keep from it. A
+   * person who orders it on is told what it may start. Or it has booted by itself since the work was started elsewhere:
+   * whether that was to be was judged then.
    */
-  private isOwnBoot(node: string, elsewhereSinceMs: number): boolean {
-    const since = this.f.chassis.get(node)?.changes.filter((c) => c.on && c.atMs > elsewhereSinceMs) ?? [];
-    return (
-      (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs && !since.some((c) => c.by.startsWith('fencer'))
-    );
+  private isBootOfOthers(node: string, elsewhereSinceMs: number): boolean {
+    const changes = this.f.chassis.get(node)?.changes ?? [];
+    if (changes.at(-1)?.by === 'by hand' || this.incidents.get(node)?.order !== undefined) return true;
+    const hasBooted = (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs;
+    return hasBooted && !changes.some((c) => c.on && c.atMs > elsewhereSinceMs && c.by.startsWith('fencer'));
   }
 
   ended(node: string, workload: string, how: RunEnd): void {

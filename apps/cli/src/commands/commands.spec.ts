@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultFencing, type IncidentRecord, incidentReport, type StatusView } from '#contracts';
+import { defaultFencing, type IncidentRecord, incidentReport } from '#contracts';
+import { aStatus } from '../testing/a-status.js';
 import { MusterUnderTest } from '../testing/muster.js';
 
 describe('commands', () => {
@@ -183,22 +184,7 @@ describe('commands', () => {
   });
 
   describe('status in mode observe', () => {
-    const answer: StatusView = {
-      cluster: 'prod',
-      fencing: { ...defaultFencing, mode: 'observe' },
-      leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: 'x-1', token: 1, ageMs: 300 })),
-      detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
-      brake: { candidates: 0, limit: 2 },
-      fenceable: { proven: 0, unproven: 0, drilled: 0, mismatch: [] },
-      nodes: { total: 5, inService: 5, out: [], troubled: [] },
-      incidents: [],
-      jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
-      workloads: { total: 0, running: 0, wrong: 0, worst: [] },
-      weaknesses: [],
-      alarms: [],
-      missingDrivers: [],
-      workers: [],
-    };
+    const answer = aStatus({ fencing: { ...defaultFencing, mode: 'observe' } });
     const unknown = '  observe  how many it would have fenced is not known: ';
     const observeLine = async (): Promise<string | undefined> => {
       sut.on('GET /v1/status', answer);

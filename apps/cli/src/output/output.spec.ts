@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFencing, type IncidentRecord, type StatusView, type TaskView } from '#contracts';
+import type { IncidentRecord, StatusView, TaskView } from '#contracts';
 import type { Observing } from '#contracts/incident/fencing-report.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { story } from './incident-story.js';
@@ -7,6 +7,7 @@ import { parseAddress } from '../server/address.js';
 import { eventLine } from '../events/event-line.js';
 import { judge } from './judge.js';
 import { statusScreen } from './status-screen.js';
+import { aStatus } from '../testing/a-status.js';
 import { fakeIo } from '../testing/muster.js';
 import { Terminal } from './terminal.js';
 import { parseDuration, shortAge } from './times.js';
@@ -14,19 +15,7 @@ import { parseDuration, shortAge } from './times.js';
 const pipe = new Terminal(fakeIo([]).io);
 
 const well: StatusView = {
-  cluster: 'prod',
-  fencing: { ...defaultFencing, mode: 'enforce' },
-  leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: `${name}-1`, token: 1, ageMs: 300 })),
-  detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
-  brake: { candidates: 0, limit: 2 },
-  fenceable: { proven: 0, unproven: 0, drilled: 0, mismatch: [] },
-  nodes: { total: 5, inService: 5, out: [], troubled: [] },
-  incidents: [],
-  jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
-  workloads: { total: 0, running: 0, wrong: 0, worst: [] },
-  weaknesses: [],
-  alarms: [],
-  missingDrivers: [],
+  ...aStatus(),
   workers: [
     { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'], incarnation: 'x', host: 'h', startedAt: 0, beat: 1 },
   ],

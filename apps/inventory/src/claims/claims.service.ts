@@ -103,12 +103,9 @@ export class ClaimsService {
   }
 
   private drop(id: string, when: (c: ClaimRecord) => boolean): Promise<ClaimRecord | undefined> {
-    return this.book.change<void, ClaimRecord | undefined>({
-      read: async () => Promise.resolve(),
-      decide: (now) => {
-        const claim = now.claims?.[id];
-        return claim && when(claim) ? { next: dropClaim(now, id), answer: claim } : { answer: undefined };
-      },
+    return this.book.decide((now) => {
+      const claim = now.claims?.[id];
+      return claim && when(claim) ? { next: dropClaim(now, id), answer: claim } : { answer: undefined };
     });
   }
 
@@ -130,23 +127,17 @@ export class ClaimsService {
   }
 
   private confirm(read: ClaimRecord): Promise<ClaimRecord | undefined> {
-    return this.book.change<void, ClaimRecord | undefined>({
-      read: async () => Promise.resolve(),
-      decide: (now) => {
-        const confirmed = confirmClaim(now, read);
-        return confirmed ? { next: confirmed.next, answer: confirmed.claim } : { answer: undefined };
-      },
+    return this.book.decide((now) => {
+      const confirmed = confirmClaim(now, read);
+      return { next: confirmed?.next, answer: confirmed?.claim };
     });
   }
 
   /** @returns the claim where it stands all the same */
   private giveUp(id: string): Promise<ClaimRecord | undefined> {
-    return this.book.change<void, ClaimRecord | undefined>({
-      read: async () => Promise.resolve(),
-      decide: (now) => {
-        const { next, stands } = giveUpClaim(now, id);
-        return { ...(next && { next }), answer: stands };
-      },
+    return this.book.decide((now) => {
+      const { next, stands } = giveUpClaim(now, id);
+      return { next, answer: stands };
     });
   }
 

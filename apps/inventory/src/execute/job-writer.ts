@@ -64,12 +64,10 @@ export class JobWriter {
 
   /** Who is next to hold it finds it as it was: the job has written nothing of it. */
   async freeNode(i: FreeNode, at: Moment, c: Right): Promise<Written> {
-    let isFreed = false;
-    await this.book.tidy((now) => {
+    const isFreed = await this.book.decide((now) => {
       c.check();
       const next = i.decide(now, at);
-      isFreed = next !== undefined;
-      return next;
+      return { next, answer: next !== undefined };
     });
     return isWritten(isFreed);
   }

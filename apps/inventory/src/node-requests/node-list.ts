@@ -43,15 +43,17 @@ export class NodeList implements OnApplicationShutdown {
 
   /** `names` that nobody has are left out silently. @throws MusterError BAD_REQUEST */
   page(q: NodeListRequest): Page<NodeView> {
-    const look = this.service.snapshot();
-    const { entries, next } = this.select(q, look);
-    return { items: entries.map((e) => look.view(e)), ...(next !== undefined && { next }) };
+    const snapshot = this.service.snapshot();
+    const { entries, next } = this.select(q, snapshot);
+    return { items: entries.map((e) => snapshot.view(e)), ...(next !== undefined && { next }) };
   }
 
   text({ fields, divide, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
-    const look = this.service.snapshot();
-    const { entries, next } = this.select(q, look);
-    const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : viewText(e.value, look.computed(e))));
+    const snapshot = this.service.snapshot();
+    const { entries, next } = this.select(q, snapshot);
+    const texts = entries.map((e) =>
+      fields ? this.fieldsText(e, fields, snapshot) : viewText(e.value, snapshot.computed(e)),
+    );
     return {
       text: texts.join(','),
       count: texts.length,
@@ -66,7 +68,10 @@ export class NodeList implements OnApplicationShutdown {
     return rest.filter((_, i) => (i + 1) % MOST_NODES === 0 && i + 1 < rest.length);
   }
 
-  private select(q: NodeListRequest & Bounds, look: ServiceSnapshot): { entries: Entry<NodeRecord>[]; next?: string } {
+  private select(
+    q: NodeListRequest & Bounds,
+    snapshot: ServiceSnapshot,
+  ): { entries: Entry<NodeRecord>[]; next?: string } {
     const limit = Math.min(Math.max(1, q.limit ?? MOST_NODES), MOST_NODES);
     const selects = q.selector === undefined ? undefined : parseSelector(q.selector);
     const entries: Entry<NodeRecord>[] = [];
@@ -74,8 +79,8 @@ export class NodeList implements OnApplicationShutdown {
     for (const name of this.from(q)) {
       const entry = this.store.nodes.view.get(name);
       if (!entry || !recordFits(q, entry.value)) continue;
-      if (q.inService !== undefined && (look.reasons(entry.value).length === 0) !== q.inService) continue;
-      if (selects && !selects(lazyView(entry, look))) continue;
+      if (q.inService !== undefined && (snapshot.reasons(entry.value).length === 0) !== q.inService) continue;
+      if (selects && !selects(lazyView(entry, snapshot))) continue;
       const last = entries.at(-1);
       if (last && (entries.length === limit || chars > MOST_CHARS)) return { entries, next: last.key };
       entries.push(entry);
@@ -100,9 +105,9 @@ export class NodeList implements OnApplicationShutdown {
     return this.names;
   }
 
-  private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: ServiceSnapshot): string {
+  private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], snapshot: ServiceSnapshot): string {
     const recorded = fields.every((f) => f === 'revision' || Object.hasOwn(entry.value, f));
-    const node = recorded ? { ...shownNode(entry.value), revision: entry.revision } : look.view(entry);
+    const node = recorded ? { ...shownNode(entry.value), revision: entry.revision } : snapshot.view(entry);
     return JSON.stringify(
       Object.fromEntries(
         fields.flatMap((f) => (Object.hasOwn(node, f) ? [[f, node[f as keyof typeof node] as unknown]] : [])),
@@ -112,8 +117,8 @@ export class NodeList implements OnApplicationShutdown {
 }
 
 /** For a selector: what it does not ask for is not computed. */
-const lazyView = ({ value }: Entry<NodeRecord>, look: ServiceSnapshot): NodeView =>
-  Object.create(shownNode(value), { inService: { get: () => look.reasons(value).length === 0 } }) as NodeView;
+const lazyView = ({ value }: Entry<NodeRecord>, snapshot: ServiceSnapshot): NodeView =>
+  Object.create(shownNode(value), { inService: { get: () => snapshot.reasons(value).length === 0 } }) as NodeView;
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -61,7 +61,7 @@ export class NodesService {
     const own = asked.filter((name) => NODE_NAME_PATTERN.test(name));
     const read = await this.reads.each(own);
     const byName = new Map(own.map((name, i) => [name, read[i]]));
-    const look = this.service.snapshot();
+    const snapshot = this.service.snapshot();
     const found: (number | WireError)[] = [];
     const texts: string[] = [];
     let chars = 0;
@@ -70,7 +70,7 @@ export class NodesService {
       try {
         const entry = valueOf(byName.get(name)) ?? this.behind(name);
         if (!entry) throw unknownNode(name);
-        const text = viewText(entry.value, look.remedied(entry));
+        const text = viewText(entry.value, snapshot.remedied(entry));
         texts.push(text);
         found.push(entry.revision);
         chars += text.length;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY, type Reservations, type Timer } from '#contracts';
-import { GroupCommit, type GroupChange } from '../store/group-commit.js';
+import { GroupCommit, type Decision, type GroupChange } from '../store/group-commit.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AdmissionRound } from './admission-round.js';
 import { noReservations } from './reservations.js';
@@ -36,11 +36,13 @@ export class ReservationBook {
   }
 
   /** As {@link change}, for what rests on nothing but the value. */
+  decide<A>(decide: (now: Reservations) => Decision<Reservations, A>): Promise<A> {
+    return this.change({ read: async () => Promise.resolve(), decide });
+  }
+
+  /** The same, of which nobody asks what came of it. */
   tidy(tidying: Tidying): Promise<void> {
-    return this.change({
-      read: async () => Promise.resolve(),
-      decide: (r) => ({ next: tidying(r), answer: undefined }),
-    });
+    return this.decide((now) => ({ next: tidying(now), answer: undefined }));
   }
 
   /** As {@link tidy}, for what nobody waits for: it goes along with the next change. */

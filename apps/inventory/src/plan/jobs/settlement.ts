@@ -68,9 +68,9 @@ const NOT_COUNTED: CheckVerdict = {
 };
 
 /**
- * The job has freed the node, so the node has followed, or has died under a check. A later job may have been there since, and may be settled first:
- * a check that was passed before a re-setup failed would bring a half set up node back into service. Where the hold was
- * lost with the store, nobody else ends the status that the job gave the node.
+ * The job has freed the node, so the node has followed, or has died under a check. A later job may have been there since, and
+ * may be settled first: a check that was passed before a re-setup failed would bring a half set up node back into service.
+ * Where the hold was lost with the store, nobody else ends the status that the job gave the node.
  */
 function isFreed(now: NodeRecord, job: JobRecord, fleet: Fleet): boolean {
   if (job.kind === 'recover') return false;
