@@ -188,4 +188,20 @@ describe('a run that its node reports', () => {
     expect(provesStart(w, { generation: 2 }, 'boot-1')).toBe(true);
     expect(provesStart(w, { generation: 2, starting: true }, 'boot-1')).toBe(false);
   });
+
+  it('proves it after a reboot in any boot but the one that it was lost with', () => {
+    const ran = aWorkload('db', { assignment: { node: 'a', generation: 2 }, generation: 2, boot: 'boot-1' });
+    const lost = after(ran, { kind: 'lost', boot: 'boot-2' });
+    const proves = (boot: string): boolean => provesStart(lost, { generation: 2 }, boot);
+    expect(['boot-1', 'boot-2', 'boot-3'].filter(proves)).toEqual(['boot-2', 'boot-3']);
+  });
+
+  it('proves it where it was moved by its very generation: its cause names a boot of the node before', () => {
+    const ran = aWorkload('db', { assignment: { node: 'a', generation: 2 }, generation: 2, boot: 'boot-1' });
+    const lost = after(ran, { kind: 'lost', boot: 'boot-2' });
+    const moved = after(lost, { kind: 'moved', from: 'a', to: 'b', generation: 2 });
+    expect([2, moved.generation].map((generation) => provesStart(moved, { generation }, 'boot-of-b'))).toEqual([
+      ...[false, true],
+    ]);
+  });
 });

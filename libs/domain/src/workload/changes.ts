@@ -1,5 +1,5 @@
 import type { Assignment, Move, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
-import { ENDED, PUT, RUN_AGAIN } from './causes.js';
+import { ENDED, PUT, REBOOT, RUN_AGAIN } from './causes.js';
 import { isFailing, stillLeftOut } from './failed-starts.js';
 import { stageOf, type WorkloadStage } from './stage.js';
 
@@ -191,7 +191,7 @@ export const workloadChanges: { readonly [K in WorkloadEvent['kind']]: WorkloadC
     may: () => true,
     gives: (w, { boot }) => ({
       ...w,
-      start: { cause: `reboot:${boot}`, attempt: 0 },
+      start: { cause: `${REBOOT}${boot}`, attempt: 0 },
       held: 'Its node rebooted: it starts there once the node has passed its check.',
     }),
   },

@@ -1,21 +1,25 @@
 import type { RunningWorkload, WorkloadRecord } from '#contracts';
-import { ENDED, RUN_AGAIN } from './causes.js';
+import { ENDED, REBOOT, RUN_AGAIN } from './causes.js';
 
 /**
- * Does a run that its node reports say that the owed start is done? One that is only being started does not: its gate may
- * refuse it yet. After a stop and after a reboot only a run of that very start does: an older report may still be on its
- * way.
+ * Does a run that its node reports say that the owed start is done?
+ * - One that is only being started does not: its gate may refuse it yet.
+ * - After a reboot one of the boot that it was lost with does not: that report may be of before. Any other boot is later.
+ * - After a stop, and where it was moved, only a run of that very start does.
  */
 export const provesStart = (w: WorkloadRecord, run: Omit<RunningWorkload, 'name'>, bootId: string): boolean => {
   if (run.starting === true) return false;
   const cause = w.start?.cause ?? '';
-  if (cause === RUN_AGAIN) return run.generation >= (w.assignment?.generation ?? Infinity);
-  return !cause.startsWith('reboot:') || cause === `reboot:${bootId}`;
+  const isReboot = cause.startsWith(REBOOT);
+  if (isReboot && w.boot !== undefined) return w.boot !== bootId;
+  // The boot of that cause is another node's.
+  if (isReboot || cause === RUN_AGAIN) return run.generation >= (w.assignment?.generation ?? Infinity);
+  return true;
 };
 
 /** Its node itself does not run it: where that is out of service, it may go elsewhere. */
 export const maySwitchNode = (w: WorkloadRecord): boolean =>
-  w.start?.cause === ENDED || w.start?.cause.startsWith('reboot:') === true;
+  w.start?.cause === ENDED || w.start?.cause.startsWith(REBOOT) === true;
 
 /** Given also where its node names it: that may be of before, or be a unit that never gets through its start. */
 export const isGivenAnyway = (w: WorkloadRecord): boolean => maySwitchNode(w) || w.start?.cause === RUN_AGAIN;

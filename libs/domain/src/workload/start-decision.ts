@@ -190,7 +190,7 @@ export const startReasons = {
   RUNS_AS_ORDERED: ({ workload, check }: { workload: WorkloadRecord } & Pick<FleetFacts, 'check'>) =>
     when(check.kind === 'there' && !isGivenAnyway(workload), () => 'It runs there already.'),
   SILENT: ({ check }: Pick<FleetFacts, 'check'>) =>
-    check.kind === 'unknown' ? `Held: ${check.nodes.join(', ')} did not say what they run.` : undefined,
+    check.kind === 'unknown' ? `Held: it is not known what runs on ${check.nodes.join(', ')}.` : undefined,
   SOURCE_SILENT: (f: { isSilent: boolean }) =>
     when(
       f.isSilent,

@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 239,
   keys: 95,
   lease: 51,
-  recover: 209,
+  recover: 212,
   return: 127,
   secrets: 49,
   services: 20,

@@ -134,6 +134,27 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/changes.spec.ts'],
   },
   {
+    name: 'a late report of the boot that a workload was lost with says that it runs again',
+    file: 'libs/domain/src/workload/owed-start.ts',
+    symbol: 'provesStart',
+    operation: { replace: 'w.boot !== bootId', with: 'true' },
+    specs: ['libs/domain/src/workload/changes.spec.ts'],
+  },
+  {
+    name: 'a workload that a later boot than the one it is owed in runs is held for ever',
+    file: 'libs/domain/src/workload/owed-start.ts',
+    symbol: 'provesStart',
+    operation: { replace: 'w.boot !== bootId', with: 'cause === `${REBOOT}${bootId}`' },
+    specs: ['libs/domain/src/workload/changes.spec.ts'],
+  },
+  {
+    name: 'where a workload was moved to after a reboot any older run says that its start is done',
+    file: 'libs/domain/src/workload/owed-start.ts',
+    symbol: 'provesStart',
+    operation: { replace: 'isReboot || cause === RUN_AGAIN', with: 'cause === RUN_AGAIN' },
+    specs: ['libs/domain/src/workload/changes.spec.ts'],
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',

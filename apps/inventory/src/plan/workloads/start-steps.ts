@@ -140,8 +140,7 @@ function owedStep(w: WorkloadRecord, { node }: Assignment, fleet: Fleet, ages: S
       return { workload: w, do: 'wait', ...refused, leftMs: Math.max(0, retryInMs()) };
     case 'SILENT':
     case 'STARTS_ELSEWHERE': {
-      const text = refused.code === 'SILENT' ? silentText(check) : refused.why;
-      const held = ages.of(word(w)) <= ALARM_AFTER_MS ? 'young' : { text };
+      const held = ages.of(word(w)) <= ALARM_AFTER_MS ? 'young' : { text: refused.why };
       return { workload: w, do: 'wait', ...refused, held, ...gateLeft(w, check, refused, ages) };
     }
     default:
@@ -189,9 +188,6 @@ const placeFacts = (
   leftForMs: () => ages.of(left(workload)),
   startingForMs: () => (check.kind === 'elsewhere' ? ages.of(atGate(workload, check)) : 0),
 });
-
-const silentText = (check: StartCheck): string =>
-  `Before it starts, ${check.kind === 'unknown' ? check.nodes.join(', ') : ''} must say what they run, and do not.`;
 
 const goesTo = (p: Placement | undefined): { to?: string } => (p?.to === undefined ? {} : { to: p.to });
 
