@@ -86,6 +86,9 @@ describe('ipmitool driver against a real BMC', () => {
       expect(await driver.selfTest()).toContain('ipmitool');
       expect(await run('off')).toMatchObject({ ok: false, code: 'DRIVER_UNAVAILABLE' });
       expect(await run('status')).toMatchObject({ power: 'unknown', code: 'DRIVER_UNAVAILABLE' });
+      const deadline = { atNs: () => process.hrtime.bigint() + 20_000_000_000n };
+      const who = await driver.identify({ device: bmc.device, password: 's3cret', deadline, quick: true });
+      expect(who).toMatchObject({ code: 'DRIVER_UNAVAILABLE' });
     } finally {
       process.env['PATH'] = path;
     }

@@ -83,7 +83,7 @@ export class IpmitoolDriver implements PowerDriver {
           return { seen: { ...last.seen, ...readFru((await this.session(request, suite, PRINT_FRU)).stdout) } };
         }
       } catch (error) {
-        return { code: 'COMMAND_FAILED', detail: MusterError.from(error).message };
+        return notStarted(error);
       }
       if (last.code !== 'BMC_CIPHER') return last;
       this.ciphers.refused(bmc, suite);
@@ -95,7 +95,8 @@ export class IpmitoolDriver implements PowerDriver {
     try {
       return readIpmitoolAnswer(request.verb, await this.session(request, suite, ['chassis', 'power', request.verb]));
     } catch (error) {
-      return this.notStarted(request, error);
+      const { code, detail } = notStarted(error);
+      return this.failed(request, code, detail);
     }
   }
 
@@ -126,15 +127,14 @@ export class IpmitoolDriver implements PowerDriver {
     }
   }
 
-  /** No process could be started, or its tool is gone: the BMC has heard nothing, and another host may be able to. */
-  private notStarted(request: PowerRequest, error: unknown): PowerOutcome {
-    return this.failed(request, 'DRIVER_UNAVAILABLE', MusterError.from(error).message);
-  }
-
   private failed(request: PowerRequest, code: Required<PowerOutcome>['code'], detail: string): PowerOutcome {
     return { ok: false, ...(request.verb === 'status' ? { power: 'unknown' as const } : {}), code, detail };
   }
 }
+
+/** No process could be started, or its tool is gone: the BMC has heard nothing, and another host may be able to. */
+const notStarted = (error: unknown) =>
+  ({ code: 'DRIVER_UNAVAILABLE', detail: MusterError.from(error).message }) satisfies DeviceIdentity;
 
 /** Whoever reads of a failure must know which device it was. */
 function named<T extends PowerOutcome | DeviceIdentity>(device: PowerDevice, outcome: T): T {
