@@ -18,6 +18,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
   },
   {
+    name: 'nobody asks the power device of a node that was cordoned in its incident, whose answer its gates wait for',
+    file: 'apps/inventory/src/plan/incidents/incident-facts.ts',
+    symbol: 'suspects',
+    operation: { replace: '...silentInIncident(fleet),', with: '' },
+    specs: ['apps/inventory/src/plan/incidents/incident-facts.spec.ts'],
+  },
+  {
+    name: 'the power device of a node that is proven off is asked for its fencing',
+    file: 'apps/inventory/src/plan/incidents/incident-facts.ts',
+    symbol: 'silentInIncident',
+    operation: { replace: 'isAfterOff(i)', with: 'false' },
+    specs: ['apps/inventory/src/plan/incidents/incident-facts.spec.ts'],
+  },
+  {
     name: 'one suspect whose power devices cannot be asked keeps all dead nodes on',
     file: 'apps/inventory/src/incidents/investigator.ts',
     symbol: 'Investigator.suspect',

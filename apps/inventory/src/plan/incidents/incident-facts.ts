@@ -1,4 +1,5 @@
-import { PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
+import { isOpenIncident, PERMITS_KEY, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
+import { isAfterOff } from '#domain/incident/phases.js';
 import { isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import type { Ages } from '../../snapshot/ages.js';
@@ -53,8 +54,20 @@ export const eachIncident = <T>(
 export const degradedToDeath = ({ nodes, degradedSteps }: Fleet): NodeRecord[] =>
   [...degradedSteps()].flatMap(([name, step]) => (step === 'down' ? (nodes.get(name)?.value ?? []) : []));
 
+/** They count in no quorum any more, as a cordon does that, and their incident is not over by it: its gates still ask. */
+const silentInIncident = (fleet: Fleet): readonly NodeRecord[] =>
+  eachIncident(fleet, (i) => {
+    const node = fleet.nodes.get(i.node)?.value;
+    if (node === undefined || isMember(node) || !isOpenIncident(i) || isAfterOff(i)) return [];
+    return isSilent(verdictHeard(fleet, node)) ? [node] : [];
+  }).made;
+
 /** Whose power devices are asked who they are, and for their power, beside everything else. */
-export const suspects = (fleet: Fleet): NodeRecord[] => [...silentMembers(fleet).made, ...degradedToDeath(fleet)];
+export const suspects = (fleet: Fleet): NodeRecord[] => [
+  ...silentMembers(fleet).made,
+  ...degradedToDeath(fleet),
+  ...silentInIncident(fleet),
+];
 
 /** No fencer has answered yet whose its power devices are: whoever could power it off has not been heard. */
 export const isIdentityUnanswered = ({ identity }: Fleet, node: string): boolean =>
