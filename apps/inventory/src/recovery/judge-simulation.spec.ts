@@ -352,7 +352,8 @@ class World {
     }));
     if (
       checked &&
-      checkStart({ workload: w, target: n, mustAnswer: [], fresh, lastWord: () => undefined }).kind !== 'clear'
+      checkStart({ workload: w, target: n, mustAnswer: [], unproven: [], fresh, lastWord: () => undefined }).kind !==
+        'clear'
     )
       return;
     if (gate.allowed && !m.pendingStarts.includes(w)) m.pendingStarts.push(w);

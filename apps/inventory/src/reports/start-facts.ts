@@ -7,7 +7,7 @@ import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AssignmentBook } from './assignment-book.js';
 import { ReportsView } from './reports-view.js';
-import { mayFollowTo, whoMustAnswer } from './who-must-answer.js';
+import { mayFollowTo, whoIsUnproven, whoMustAnswer, type AnswerFacts } from './who-must-answer.js';
 
 /** What every node says of itself, for the question whether a workload may be started. */
 @Injectable()
@@ -33,8 +33,9 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   check(workload: string, target: string): StartCheck {
+    const facts = this.answerFacts();
     return checkStart({
-      ...{ workload, target, mustAnswer: this.mustAnswer(), fresh: this.fresh() },
+      ...{ workload, target, mustAnswer: whoMustAnswer(facts), unproven: whoIsUnproven(facts), fresh: this.fresh() },
       lastWord: (node) => this.lastWord(node),
     });
   }
@@ -76,13 +77,13 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return (this.reports.lastList(node)?.heardAt ?? Infinity) - LATE_LIST_MS;
   }
 
-  private mustAnswer(): string[] {
+  private answerFacts(): AnswerFacts {
     const { nodes, incidents, workloads } = this.store;
-    return whoMustAnswer({
+    return {
       nodes: nodes.view.entries().map((e) => e.value),
       incident: (node) => incidents.view.get(node)?.value,
       speaks: (node) => this.of(node) !== undefined,
       workloads: () => workloads.view.entries().map((e) => e.value),
-    });
+    };
   }
 }

@@ -1,6 +1,6 @@
 import { isOpenIncident, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
-import { mustAnswer } from '#domain/workload/where-it-runs.js';
+import { isUnproven, mustAnswer } from '#domain/workload/where-it-runs.js';
 
 /** The fleet, as far as it matters for whose word is needed before anything starts. */
 export interface AnswerFacts {
@@ -32,6 +32,11 @@ export function whetherMustAnswer(f: Omit<AnswerFacts, 'nodes'>): (n: NodeRecord
     );
   };
   return (n) => mustAnswer(n, isBeingFenced(n), f.speaks(n.name), () => hasWork(n.name));
+}
+
+/** Silent nodes that are to be fenced and are not proven off. */
+export function whoIsUnproven({ nodes, incident, speaks }: Omit<AnswerFacts, 'workloads'>): string[] {
+  return nodes.filter((n) => isUnproven(n, incident(n.name), speaks(n.name))).map((n) => n.name);
 }
 
 /**

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { IncidentPhase, IncidentRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import type { LastWord } from './last-word.js';
-import { checkStart, mustAnswer, type StartCheck, type StartFacts } from './where-it-runs.js';
+import { checkStart, isUnproven, mustAnswer, type StartCheck, type StartFacts } from './where-it-runs.js';
 
 const says = (node: string, ...names: string[]): StartFacts['fresh'][number] => ({
   node,
@@ -12,6 +14,7 @@ const facts = (fresh: StartFacts['fresh'], mustAnswer = ['a', 'b', 'c']): StartF
   workload: 'w',
   target: 'b',
   mustAnswer,
+  unproven: [],
   fresh,
   lastWord: () => undefined,
 });
@@ -31,6 +34,39 @@ describe('a node must say what it runs before a start', () => {
     expect(must({ enrolled: false }, true)).toBe(false);
     expect(must({}, true, true)).toBe(false);
     expect(must({}, true, true, true)).toBe(true);
+  });
+});
+
+describe('a silent node that is to be fenced', () => {
+  const incident = (phase: IncidentPhase): IncidentRecord => anIncident('n-1', { phase });
+  const is = (i: IncidentRecord | undefined, o: Parameters<typeof aNode>[1] = {}, speaks = false): boolean =>
+    isUnproven(aNode('n-1', o), i, speaks);
+
+  it('is unproven until its power is proven off, whatever holds its incident', () => {
+    for (const phase of ['investigating', 'suppressed', 'fencing', 'failed'] as const)
+      expect(is(incident(phase))).toBe(true);
+    for (const phase of ['fenced', 'recovered', 'closed', 'cancelled'] as const)
+      expect(is(incident(phase))).toBe(false);
+    expect(is(incident('suppressed'), { confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
+    expect(is(undefined)).toBe(false);
+  });
+
+  it('is none that speaks, or has no agent', () => {
+    expect(is(incident('suppressed'), {}, true)).toBe(false);
+    expect(is(incident('suppressed'), { enrolled: false })).toBe(false);
+  });
+
+  it('holds what it named last, which its own node had beside it, and nothing else', () => {
+    const word: LastWord = {
+      workloads: [{ name: 'w', generation: 1 }],
+      mayHaveCome: () => true,
+      mayStartByItself: () => true,
+    };
+    const f = { ...facts([says('a'), says('b'), says('c')]), unproven: ['d'], lastWord: () => word };
+    expect(checkStart(f)).toEqual({ kind: 'unknown', nodes: ['d'] });
+    expect(checkStart({ ...f, workload: 'x' })).toEqual({ kind: 'clear' });
+    expect(checkStart({ ...f, lastWord: () => undefined })).toEqual({ kind: 'clear' });
+    expect(checkStart({ ...f, unproven: ['b'] })).toEqual({ kind: 'clear' });
   });
 });
 

@@ -1,4 +1,5 @@
-import type { NodeRecord, Report } from '#contracts';
+import { isOpenIncident, type IncidentRecord, type NodeRecord, type Report } from '#contracts';
+import { isAfterOff } from '../incident/phases.js';
 import { rulesOut, type LastWord } from './last-word.js';
 
 /** What must be known of every node before a workload may be started on one of them. */
@@ -8,6 +9,8 @@ export interface StartFacts {
   target: string;
   /** Every node whose agent must have answered: see {@link mustAnswer}. */
   mustAnswer: readonly string[];
+  /** Silent nodes that are to be fenced, and are not proven off. They hold nothing but what they named last. */
+  unproven: readonly string[];
   /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
   /** Of a node that does not answer; undefined: it was never heard to say what it runs. */
@@ -48,6 +51,22 @@ export const mustAnswer = (
   n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
 /**
+ * To be fenced, silent, and not off yet by any proof: what it said last to run there may go on. What is assigned to it
+ * waits for the proof in any case; a copy that it ran beside its own node's must, too.
+ */
+export const isUnproven = (
+  n: Pick<NodeRecord, 'enrolled' | 'confirmedOff'>,
+  incident: IncidentRecord | undefined,
+  speaks: boolean,
+): boolean =>
+  n.enrolled &&
+  n.confirmedOff === undefined &&
+  !speaks &&
+  incident !== undefined &&
+  isOpenIncident(incident) &&
+  !isAfterOff(incident);
+
+/**
  * Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere. A node without an answer holds the start, unless its last word rules
  * the workload out; the target has to answer in any case, since its start gate must be able to ask.
  */
@@ -75,6 +94,10 @@ export function checkStart(f: StartFacts): StartCheck {
     const word = node === f.target ? undefined : f.lastWord(node);
     return word !== undefined && rulesOut(word, f.workload);
   };
-  const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n)).sort();
-  return silent.length > 0 ? { kind: 'unknown', nodes: silent } : { kind: 'clear' };
+  const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n));
+  const mayRun = f.unproven.filter(
+    (n) => n !== f.target && f.lastWord(n)?.workloads?.some((w) => w.name === f.workload),
+  );
+  const nodes = [...new Set([...silent, ...mayRun])].sort();
+  return nodes.length > 0 ? { kind: 'unknown', nodes } : { kind: 'clear' };
 }

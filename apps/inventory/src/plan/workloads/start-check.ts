@@ -1,4 +1,5 @@
-import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
+import type { IncidentRecord } from '#contracts';
+import { checkStart, isUnproven, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { mayFollowTo, whetherMustAnswer } from '../../reports/who-must-answer.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
@@ -11,7 +12,7 @@ export function startCheck(fleet: Fleet, workload: string, target: string): Star
   const check =
     known.get(key) ??
     checkStart({
-      ...{ workload, target, mustAnswer: mustAnswer(fleet).made, fresh: fresh(fleet) },
+      ...{ workload, target, mustAnswer: mustAnswer(fleet).made, unproven: unproven(fleet), fresh: fresh(fleet) },
       lastWord: fleet.lastWord,
     });
   known.set(key, check);
@@ -21,6 +22,14 @@ export function startCheck(fleet: Fleet, workload: string, target: string): Star
 /** Each reads all reports, and is asked for by who keeps the ages and by who plans. */
 const checks = perFleet(() => new Map<string, StartCheck>());
 const fresh = perFleet(({ reports }: Fleet) => [...reports.values()]);
+
+/** One of which that cannot be said must answer in any case. */
+const unproven = perFleet((fleet: Fleet): readonly string[] => {
+  const incident = (node: string): IncidentRecord | undefined => fleet.incidents.get(node)?.value;
+  return eachRecord(fleet.nodes.list, aboutNode, ({ key, value }) =>
+    isUnproven(value, incident(key), fleet.reports.has(key)) ? [key] : [],
+  ).made;
+});
 
 /** Nodes that must say what they run, and do not, whatever they have said last. */
 export const silentNodes = (fleet: Fleet): string[] =>
