@@ -6,7 +6,7 @@ import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst }
 import { conducted } from './conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
-import { calledBack, jobOnItsWay, recovering } from './recovery-start.js';
+import { calledBack, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
 
 const ofNode = ({ node }: IncidentRecord): Pick<ChangeNode, 'do' | 'key' | 'about'> => ({
@@ -106,12 +106,12 @@ export const take = (from: string, workload: string): ChangeWorkload => ({
   },
 });
 
-/** Of what was assigned there late: only while its record, read anew, says that it is off by this incident. */
-export const takeLate = ({ id, node }: IncidentRecord, workload: string): ChangeWorkload => ({
-  ...take(node, workload),
-  reads: { nodes: [node] },
+/** Of what is assigned there later: only while its record, read anew, says that it is off by this incident. */
+export const takeLate = (i: IncidentRecord, workload: string): ChangeWorkload => ({
+  ...take(i.node, workload),
+  reads: { nodes: [i.node] },
   decide: (_now, { fleet }) =>
-    fleet.nodes.get(node)?.value.confirmedOff?.incident === id ? { kind: 'cleared', from: node } : undefined,
+    isStillOff(i, fleet.nodes.get(i.node)?.value) ? { kind: 'cleared', from: i.node } : undefined,
 });
 
 const callBack = (job: string, workload: string): ChangeJob => ({

@@ -6,13 +6,21 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { isUnplaced } from '../workloads/room.js';
 import { conducted, type Conducting } from './conducted.js';
 import { decidePowerOn } from './power-on.js';
-import { waiting } from './recovery-start.js';
+import { isStillOff, waiting } from './recovery-start.js';
 
-/** One line of the incident's recovery, as the workload's own record has it now. */
-export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined, noRoom: boolean): RecoveryAssignment {
+/**
+ * One line of the incident's recovery, as the workload's own record has it now.
+ * @param isBack its node is on again, and may have it like any other
+ */
+export function recoveryOf(
+  r: RecoveryAssignment,
+  w: WorkloadRecord | undefined,
+  noRoom: boolean,
+  isBack = false,
+): RecoveryAssignment {
   const base: RecoveryAssignment = { workload: r.workload, from: r.from, state: 'waiting' };
   if (w === undefined) return { ...base, state: 'skipped', detail: 'It was deleted.' };
-  if (w.assignment?.node === r.from) return base;
+  if (w.assignment?.node === r.from && !isBack) return base;
   if (w.desired !== 'running') return { ...base, state: 'skipped', detail: 'It shall not run.' };
   const held = w.held === undefined ? {} : { detail: w.held };
   if (w.assignment === undefined) return { ...base, ...held, state: noRoom ? 'no-room' : 'waiting' };
@@ -31,7 +39,8 @@ export const isSettledRecovery = (r: RecoveryAssignment): boolean =>
   r.state === 'running' || r.state === 'skipped' || r.state === 'no-room' || r.state === 'held';
 
 /** What was assigned to the node since its work was taken from it. */
-export function assignedLate(i: Pick<IncidentRecord, 'node' | 'recovery'>, fleet: Fleet): RecoveryAssignment[] {
+export function assignedLate(i: Pick<IncidentRecord, 'id' | 'node' | 'recovery'>, fleet: Fleet): RecoveryAssignment[] {
+  if (!isStillOff(i, fleet.nodes.get(i.node)?.value)) return [];
   const known = new Set(i.recovery.map((r) => r.workload));
   const late = assignedTo(fleet, i.node).filter((w) => !known.has(w.name));
   return late.map((w) => waiting(w.name, i.node));
@@ -52,9 +61,10 @@ export function followed(
   if (now.phase !== 'recovering') return undefined;
   const { workloads, nodes, settings, wallMs: at } = by.fleet;
   const known = new Set(now.recovery.map((r) => r.workload));
+  const isBack = !isStillOff(now, nodes.get(now.node)?.value);
   const recovery = [...now.recovery, ...late.filter((r) => !known.has(r.workload))].map((r) => {
     const w = workloads.get(r.workload)?.value;
-    return recoveryOf(r, w, w !== undefined && isUnplaced(w) && hasNoRoom(w.name));
+    return recoveryOf(r, w, w !== undefined && isUnplaced(w) && hasNoRoom(w.name), isBack);
   });
   if (!workloads.live || !recovery.every(isSettledRecovery)) {
     const isSame = JSON.stringify(recovery) === JSON.stringify(now.recovery);

@@ -1,4 +1,4 @@
-import type { IncidentRecord, JobRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
+import type { IncidentRecord, JobRecord, NodeRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
@@ -21,6 +21,14 @@ const names = (recovery: readonly RecoveryAssignment[]): string =>
         .map((r) => r.workload)
         .slice(0, 20)
         .join(', ')}`;
+
+/**
+ * Off by the proof of this incident. One that has come back in another boot is none: what is assigned to it then is there
+ * by what it says of itself, or is owed there.
+ * @param node its record; undefined: it was deleted, and stays off
+ */
+export const isStillOff = ({ id }: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
+  node === undefined || node.confirmedOff?.incident === id;
 
 /** The job that was on its way to start or to stop it on the dead node. */
 export const jobOnItsWay = (w: WorkloadRecord, node: string): string | undefined =>

@@ -35,7 +35,9 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
   const store = new MemoryStore();
   store.detector.sees = true;
   const { incident = fenced(), isProven = true } = o;
-  store.nodes.set('n-1', isProven ? provenNode(aNode('n-1')) : aNode('n-1'));
+  // The node's record is written first.
+  const marks = incident.phase === 'recovering' ? { confirmedOff: { at: 1, incident: incident.id } } : {};
+  store.nodes.set('n-1', isProven ? provenNode(aNode('n-1', marks)) : aNode('n-1', marks));
   store.nodes.set('n-2', aNode('n-2'));
   store.workloads.set('db', aWorkload('db', on('n-1', { priority: 1 })));
   store.workloads.set('web', aWorkload('web', on('n-1')));
@@ -220,6 +222,31 @@ describe('a recovery that goes on', () => {
     await look(1_000);
     expect(incident().phase).toBe('recovering');
     expect(incident().recovery).toContainEqual(line('late'));
+  });
+
+  it('leaves to a node that has come back what is assigned to it, and is over once that runs', async () => {
+    const { store, look, incident, places } = world({ incident: recovering });
+    runsOn(store, 'n-2', 'db');
+    store.nodes.set('n-1', aNode('n-1'));
+    await look();
+    expect([places(), incident().phase]).toEqual([['n-2', 'n-1'], 'recovered']);
+    expect(incident().recovery.map((r) => [r.to, r.state])).toEqual([
+      ['n-2', 'running'],
+      ['n-1', 'running'],
+    ]);
+  });
+
+  it('waits for what is owed to a node that has come back, and takes nothing of it by a view of before', async () => {
+    const { store, look, incident, places } = world({ incident: recovering });
+    runsOn(store, 'n-2', 'db');
+    store.workloads.set('web', aWorkload('web', on('n-1', { start: { cause: 'reboot:b', attempt: 0 } })));
+    const { get } = store.nodes.bucket;
+    store.nodes.bucket.get = async (key) => {
+      const found = await get(key);
+      return found && { ...found, value: aNode('n-1') };
+    };
+    await look();
+    expect([places(), incident().phase]).toEqual([['n-2', 'n-1'], 'recovering']);
   });
 });
 

@@ -28,11 +28,11 @@ import {
   follow,
   judge,
   noteCollateral,
-  take,
   takeLate,
   voidProof,
 } from './recovery-intents.js';
 import { assignedLate, followed } from './recovery-line.js';
+import { isStillOff } from './recovery-start.js';
 
 /** Of an incident. `contradicted`: something speaks against its proof of off. */
 type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
@@ -174,16 +174,17 @@ function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>)
   }
 }
 
-/** Takes what is still assigned there, and writes down how the others have gone on. */
+/** Takes what is still assigned there while it is off, and writes down how the others have gone on. */
 function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => boolean): Intent[] {
   const late = assignedLate(i, fleet);
-  const taken = [...i.recovery, ...late].filter(({ workload }) => {
+  const isOff = isStillOff(i, fleet.nodes.get(i.node)?.value);
+  const taken = (isOff ? [...i.recovery, ...late] : []).filter(({ workload }) => {
     const seen = fleet.workloads.get(workload)?.value;
     return seen === undefined || seen.assignment?.node === i.node;
   });
   const decide: ChangeIncident['decide'] = (now, by) => followed(now, by, late, hasNoRoom);
   const isNews = followed(i, { fleet, token: i.conductor }, late, hasNoRoom) !== undefined;
-  return [...taken.map((r) => take(i.node, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
+  return [...taken.map((r) => takeLate(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
 }
 
 /**
