@@ -79,6 +79,16 @@ describe('before a start', () => {
     expect(checkStart(facts([says('a')]))).toEqual({ kind: 'unknown', nodes: ['b', 'c'] });
   });
 
+  it('a node that did not answer holds it, also where its unit is only being started on its own', () => {
+    const starting = (...fresh: StartFacts['fresh']): StartCheck =>
+      checkStart(
+        facts([...fresh, { node: 'b', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true }] }]),
+      );
+    expect(starting(says('a'))).toEqual({ kind: 'unknown', nodes: ['c'] });
+    expect(starting(says('a'), says('c'))).toEqual({ kind: 'there' });
+    expect(checkStart(facts([says('a'), says('b', 'w')]))).toEqual({ kind: 'there' });
+  });
+
   it('a report without a list is no answer', () => {
     const mute = { node: 'c', bootId: 'b' };
     expect(checkStart(facts([says('a'), says('b'), mute]))).toEqual({ kind: 'unknown', nodes: ['c'] });

@@ -89,7 +89,8 @@ export function checkStart(f: StartFacts): StartCheck {
     const starting = saysNo || f.target === '' ? {} : { awaits: f.target };
     return { kind: 'elsewhere', node: startsOn, generation: undefined, starting };
   }
-  if (runsThere) return { kind: 'there' };
+  // A unit that is only being started there says nothing of the others: its gate may have refused it.
+  if (runsThere && !isStarting(f.target)) return { kind: 'there' };
   const isRuledOut = (node: string): boolean => {
     const word = node === f.target ? undefined : f.lastWord(node);
     return word !== undefined && rulesOut(word, f.workload);
@@ -99,5 +100,6 @@ export function checkStart(f: StartFacts): StartCheck {
     (n) => n !== f.target && f.lastWord(n)?.workloads?.some((w) => w.name === f.workload),
   );
   const nodes = [...new Set([...silent, ...mayRun])].sort();
-  return nodes.length > 0 ? { kind: 'unknown', nodes } : { kind: 'clear' };
+  if (nodes.length > 0) return { kind: 'unknown', nodes };
+  return { kind: runsThere ? 'there' : 'clear' };
 }

@@ -190,6 +190,16 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'a unit that is only being started on its node speaks for all others',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'checkStart',
+    operation: {
+      replace: "if (runsThere && !isStarting(f.target)) return { kind: 'there' };",
+      with: "if (runsThere) return { kind: 'there' };",
+    },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',
