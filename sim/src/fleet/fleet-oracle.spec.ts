@@ -388,6 +388,51 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(boots({}, false, 1_001)).toEqual(['two-machines']);
     expect(boots({}, true, 1_000)).toEqual(['two-machines']);
   });
+
+  it('breaks none where it was reset before the work was only started again on its own node', () => {
+    const w = world({ bootSinceMs: 2_000 });
+    w.oracle.started('n-2', 'w1');
+    w.waits(2_000);
+    w.oracle.ended('n-2', 'w1', 'ended');
+    w.oracle.started('n-2', 'w1');
+    w.oracle.started('n-1', 'w1', true);
+    expect(w.broken()).toEqual([]);
+  });
+
+  it('breaks none where it was reset after its proof of off, and before the start that rests on that', () => {
+    const late = (meanwhile: (w: ReturnType<typeof world>) => void): string[] => {
+      const w = world({ bootSinceMs: 2_000 });
+      w.oracle.started('n-1', 'w1');
+      w.oracle.ended('n-1', 'w1', 'off');
+      const proof = { kind: 'manual', at: 1, by: 'eve', reason: 'seen' } as const;
+      w.store('incidents', 'n-1', anIncident('n-1', { phase: 'fenced', proof }));
+      w.oracle.cleared('n-1', 'reset');
+      w.waits(2_000);
+      meanwhile(w);
+      w.oracle.started('n-2', 'w1');
+      w.waits(1_000);
+      w.oracle.started('n-1', 'w1', true);
+      return w.broken();
+    };
+    expect(late(() => undefined)).toEqual([]);
+    // Muster knew then that it lives.
+    expect(late((w) => w.oracle.speaks('n-1', true))).toEqual(['two-machines']);
+  });
+
+  it('is beside a start by Muster for as long as nobody can have heard of it', () => {
+    const beside = (ms: number): string[] => {
+      const w = world({ bootSinceMs: 2_000 });
+      w.oracle.started('n-2', 'w1');
+      w.oracle.ended('n-2', 'w1', 'ended');
+      w.waits(2_000);
+      w.oracle.started('n-1', 'w1', true);
+      w.waits(ms);
+      w.oracle.started('n-2', 'w1');
+      return w.broken();
+    };
+    expect(beside(4_999)).toEqual([]);
+    expect(beside(5_000)).toEqual(['two-machines']);
+  });
 });
 
 describe('the word of a person that a machine is down', () => {

@@ -88,6 +88,12 @@ const SECOND_READ_MS = 4_000;
 const JUST_OVER_MS = 1_000;
 
 /**
+ * What a boot has started is named by its node's report within this, ms: a look is up to 3 s old when it is reported, a
+ * report comes each second, and a start that was permitted before it takes another.
+ */
+const UNHEARD_MS = 5_000;
+
+/**
  * Alarms that say why a workload does not run. That it has ended, or has no start gate, is no reason for it to stay down,
  * and who says that it runs elsewhere is wrong where it runs nowhere.
  */
@@ -97,6 +103,20 @@ const whyNotRunning: readonly AlarmCode[] = ['no-room', 'workload-held'];
 const JUST_CLOSED_MS = 1_000;
 
 /** Where a workload ran last, and what became of it there. */
+interface Run {
+  sinceMs: number;
+  /** By a boot that Muster did not order. */
+  isOfOthers: boolean;
+}
+
+/** Where Muster has started it. */
+interface Home {
+  node: string;
+  sinceMs: number;
+  /** Nodes that were proven off then, and since when. */
+  proven: ReadonlyMap<string, number>;
+}
+
 interface LastRun {
   node: string;
   sinceMs: number;
@@ -115,7 +135,10 @@ interface Storm {
 export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly lastRuns = new Map<string, LastRun>();
   /** Workload → machines that it runs on, and since when on each. */
-  private readonly runsOn = new Map<string, Map<string, number>>();
+  private readonly runsOn = new Map<string, Map<string, Run>>();
+  private readonly homes = new Map<string, Home>();
+  /** Node → when it was proven, or confirmed, to be off. It has not spoken since. */
+  private readonly provenMs = new Map<string, number>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
@@ -160,19 +183,34 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   // HostWitness
 
   started(node: string, workload: string, byItself = false): void {
-    const on = this.runsOn.get(workload) ?? new Map<string, number>();
+    const on = this.runsOn.get(workload) ?? new Map<string, Run>();
     this.runsOn.set(workload, on);
-    for (const [other, sinceMs] of on) {
+    const isOfOthers = (elsewhereMs: number): boolean =>
+      byItself && this.isBootOfOthers(node, this.elsewhereSince(node, workload) ?? elsewhereMs);
+    for (const [other, run] of on) {
+      const isUnheard = run.isOfOthers && this.now() - run.sinceMs < UNHEARD_MS;
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
-      else if (byItself && this.isBootOfOthers(node, sinceMs))
-        this.probe('two machines by a boot that Muster did not order');
+      else if (isOfOthers(run.sinceMs) || isUnheard) this.probe('two machines by a boot that Muster did not order');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
-    const lastMs = this.lastRuns.get(workload)?.sinceMs ?? 0;
-    if (byItself && this.isBootOfOthers(node, lastMs)) this.probe('started by a boot that Muster did not order');
+    const run = { sinceMs: this.now(), isOfOthers: isOfOthers(this.lastRuns.get(workload)?.sinceMs ?? 0) };
+    if (run.isOfOthers) this.probe('started by a boot that Muster did not order');
     else this.judgeStart(node, workload);
-    on.set(node, this.now());
+    on.set(node, run);
     this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined });
+    // Started again where it was, it is there as long as before.
+    if (!byItself && this.homes.get(workload)?.node !== node)
+      this.homes.set(workload, { node, sinceMs: this.now(), proven: new Map(this.provenMs) });
+  }
+
+  /**
+   * Since when Muster has it on another node, or since that one's machine was proven off for it; undefined: it was started
+   * on no other.
+   */
+  private elsewhereSince(node: string, workload: string): number | undefined {
+    const home = this.homes.get(workload);
+    if (home === undefined || home.node === node) return undefined;
+    return Math.min(home.sinceMs, home.proven.get(node) ?? Infinity);
   }
 
   /**
@@ -200,6 +238,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   speaks(node: string, is: boolean): void {
     this.lives(node, is);
+    if (is) this.provenMs.delete(node);
     if (is) this.silentSinceMs.delete(node);
     else if (!this.silentSinceMs.has(node)) this.silentSinceMs.set(node, this.now());
     if (is) for (const { unheard } of this.storms) unheard.delete(node);
@@ -436,6 +475,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     // A word of before its machine was on again says nothing of it any more, however often it is written.
     const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
     if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
+    if (i.proof !== undefined && i.proof.at !== before?.proof?.at) this.provenMs.set(node, this.now());
     this.judgeOnTold(node, i, before);
     this.noteSpeaker(i);
     const mark = offMark(i);
