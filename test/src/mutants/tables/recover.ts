@@ -200,6 +200,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'the plan says that a workload goes elsewhere, which the write of it refuses',
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'switched',
+    operation: { replace: 'refused === undefined', with: 'true' },
+    specs: STARTS,
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',

@@ -59,7 +59,7 @@ export function startSteps(fleet: Fleet, ages: StartAges): Decided<StartStep> {
   const next = after(fleet, own.made);
   const others = placesFor(next.fleet, switching);
   return {
-    made: own.made.map((s) => (s.do === 'elsewhere' ? { ...s, ...goesTo(others.made.get(s.workload.name)) } : s)),
+    made: own.made.map((s) => (s.do === 'elsewhere' ? switched(s, others.made.get(s.workload.name), fleet) : s)),
     failed: [...own.failed, ...next.failed, ...others.failed],
   };
 }
@@ -189,7 +189,14 @@ const placeFacts = (
   startingForMs: () => (check.kind === 'elsewhere' ? ages.of(atGate(workload, check)) : 0),
 });
 
-const goesTo = (p: Placement | undefined): { to?: string } => (p?.to === undefined ? {} : { to: p.to });
+/** Where it goes, or what stands against that still, and is told in the place of it. */
+function switched(s: StartStep, place: Placement | undefined, fleet: Fleet): StartStep {
+  if (place?.to === undefined) return s;
+  const refused = replaceRefusal(fleet, s.workload, place.to);
+  if (refused === undefined) return { ...s, to: place.to };
+  const why = `${s.why} ${refused.why}`;
+  return { ...s, do: 'hold', why, code: refused.code, held: { text: why } };
+}
 
 /** One of which it cannot be said whether it serves does not. */
 const serving = perFleet((fleet: Fleet): Serving => {

@@ -291,11 +291,15 @@ describe('work whose node is out of service', () => {
     expect(of('a').assignment?.node).not.toBe('n-1');
   });
 
-  it('stays where another node that may run it is silent', async () => {
-    const { round, of } = world({ a: { ...lost, held: 'h' } }, { 'n-1': off });
+  it('stays where another node that may run it is silent, and is told so, as the plan says', async () => {
+    const { round, of, shown, alarms } = world({ a: { ...lost, held: 'h' } }, { 'n-1': off });
     await round(0);
     await round(MOVE_AFTER_MS, { 'n-3': null });
     expect(of('a').assignment?.node).toBe('n-1');
+    await round(MOVE_AFTER_MS + SETTLE_MS, { 'n-3': null });
+    const why = 'n-1 is out of service: fenced. Held: it is not known what runs on n-3.';
+    expect(shown()).toMatchObject([{ do: 'hold', code: 'SILENT', why, held: { text: why } }]);
+    expect([alarms(), of('a').held]).toEqual([['workload-held=a'], why]);
   });
 });
 
