@@ -91,6 +91,12 @@ describe('a workload that stops on a node that is well', () => {
     expect(await gate(to, 9)).toMatchObject({ allowed: true, generation: 9 });
     expect((await gate(to, 8)).generation).not.toBe(8);
     expect(await gate(from, 9)).toMatchObject({ allowed: false });
+    // Nor where another node runs it by then, which was not so when its start was permitted.
+    fleet.run(from, 'db', 3);
+    await until(async () => !(await gate(to, 9)).allowed, 'its report is heard');
+    expect(await gate(to, 9)).toMatchObject({ reason: `${from} says that it runs it.` });
+    fleet.stop(from, 'db');
+    await until(async () => (await gate(to, 9)).allowed, 'its report is heard');
     await fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'db', workload: { desired: 'stopped' } });
     expect(await gate(to, 9)).toMatchObject({ allowed: false });
   });

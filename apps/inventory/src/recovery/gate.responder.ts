@@ -3,6 +3,7 @@ import { Subjects, fromToken, type GateAnswer, type GateRequest } from '#contrac
 import { SparseLog, type Closable } from '#bus';
 import { askStartGate, type StartReason } from '#domain/workload/start-decision.js';
 import { ServiceContext } from '#service';
+import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** Answers the start gates of the nodes, from live reads: a view that is a moment old could let an old generation start. */
@@ -14,6 +15,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
   constructor(
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
+    private readonly starts: StartFactsService,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -51,6 +53,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
       record: record?.value,
       incident: incident?.value,
       boot: typeof q.bootId === 'string' ? q.bootId : undefined,
+      seenOn: this.starts.seenOn(q.workload, node),
     };
     const { code, ...answer } = askStartGate(facts, typeof q.generation === 'number' ? q.generation : undefined);
     if (code !== undefined) this.logRefusal(node, q.workload, code, answer.reason);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeRecord } from '#contracts';
+import type { NodeRecord, Report, RunningWorkload } from '#contracts';
 import type { InventoryStore } from '../store/inventory-store.js';
-import { aNode } from '../testing/records.js';
+import { aNode, aReport } from '../testing/records.js';
 import type { ReportsView } from './reports-view.js';
 import { StartFactsService } from './start-facts.js';
 
@@ -12,6 +12,22 @@ const follows = (node?: NodeRecord): boolean => {
   } as unknown as InventoryStore;
   return new StartFactsService(store, {} as ReportsView).mayFollow('n-1');
 };
+
+describe('what another node says that it runs', () => {
+  const seen = (...reports: Report[]): string | undefined => {
+    const store = { clusterSettings: { detection: { freshness: 3_000 } } } as unknown as InventoryStore;
+    return new StartFactsService(store, { fresh: () => reports } as unknown as ReportsView).seenOn('db', 'n-1');
+  };
+  const says = (node: string, o: Partial<RunningWorkload> = {}): Report =>
+    aReport(node, { workloads: [{ name: 'db', generation: 1, ...o }] });
+
+  it('is none of the node that asks, of other work, or of a unit that is only being started', () => {
+    expect(seen(aReport('n-2'), says('n-1'), says('n-2', { name: 'web' }), says('n-3', { starting: true }))).toBe(
+      undefined,
+    );
+    expect(seen(says('n-1'), says('n-2'))).toBe('n-2');
+  });
+});
 
 describe('the registry follows where a workload is seen', () => {
   it('on a node that may run it', () => {

@@ -52,6 +52,13 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
       : undefined;
   }
 
+  /** Another node that says that it runs this; one that is only starting it does not. */
+  seenOn(workload: string, but: string): string | undefined {
+    const runs = ({ workloads = [] }: Report): boolean =>
+      workloads.some((w) => w.name === workload && w.starting !== true);
+    return this.fresh().find((r) => r.node !== but && runs(r))?.node;
+  }
+
   /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
   mayFollow(seenOn: string): boolean {
     const { nodes, incidents } = this.store;

@@ -20,19 +20,15 @@ const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
   healthyNode(name, { bootId: `boot-${name}`, ...o });
 
 const here = aWorkload('db', { generation: 4, assignment: { node: 'n-1', generation: 4 } });
-const ask = (o: Partial<RegistryFacts> = {}): boolean =>
-  askStartGate({ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined, boot: 'boot-n-1', ...o })
-    .allowed;
+const gate: StartQuestions['gate'] = {
+  ...{ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined, boot: 'boot-n-1' },
+  seenOn: undefined,
+};
+const ask = (o: Partial<StartQuestions['gate']> = {}): boolean => askStartGate({ ...gate, ...o }).allowed;
 
 describe('the start gate', () => {
   it('lets a workload start on the node that it is assigned to, and names the generation', () => {
-    const answer = askStartGate({
-      node: 'n-1',
-      workload: here,
-      record: aNode('n-1'),
-      incident: undefined,
-      boot: 'boot-n-1',
-    });
+    const answer = askStartGate(gate);
     expect(answer).toMatchObject({ allowed: true, generation: 4 });
   });
 
@@ -132,7 +128,12 @@ describe('what stands against a start', () => {
     ],
   ];
   it.each(refusals)('at the start gate: %s', (_what, code, facts) => {
-    expect(askStartGate({ ...registry, ...facts })).toMatchObject({ allowed: false, code });
+    expect(askStartGate({ ...registry, seenOn: undefined, ...facts })).toMatchObject({ allowed: false, code });
+  });
+
+  it('at the start gate alone: that another node says by then that it runs it', () => {
+    const refused = { allowed: false, code: 'SEEN_RUNNING', reason: 'n-2 says that it runs it.' };
+    expect(askStartGate({ ...registry, seenOn: 'n-2' })).toMatchObject(refused);
   });
 
   it.each(refusals)('to a provisioner as well: %s', (_what, code, facts) => {

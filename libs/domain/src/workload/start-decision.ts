@@ -27,8 +27,11 @@ export interface FleetFacts {
 
 /** Who asks, and by what. Which of the reasons stand against each is in {@link startQuestions}. */
 export interface StartQuestions {
-  /** A unit that is about to start, by its node's agent. All is read live for this one question. */
-  gate: RegistryFacts;
+  /**
+   * A unit that is about to start, by its node's agent. The registry is read live for this one question. `seenOn`: another
+   * node whose fresh report says that it runs it; since the start was permitted that may have begun.
+   */
+  gate: RegistryFacts & { seenOn: string | undefined };
   /** A provisioner, right before it starts the unit. */
   permission: RegistryFacts &
     FleetFacts & {
@@ -182,6 +185,8 @@ export const startReasons = {
     const seen = elsewhere(check);
     return when(seen !== undefined, () => `It runs on ${seen?.node}: the registry was corrected.`);
   },
+  SEEN_RUNNING: ({ seenOn: node }: { seenOn: string | undefined }) =>
+    when(node !== undefined, () => `${node} says that it runs it.`),
   // However long it is not seen there: its unit may wait for a disk, or be tried again.
   STARTS_BY_ITSELF: ({ startsByItselfOn: node }: { startsByItselfOn: string | undefined }) =>
     when(node !== undefined, () => `${node} may start it by itself at any time: it has no start gate there.`),
@@ -226,7 +231,7 @@ const registered = [
 
 /** Who asks → the reasons that stand against it there, in the order in which they are told. */
 export const startQuestions: { readonly [A in StartAsker]: readonly Answerable<StartQuestions[A]>[] } = {
-  gate: registered,
+  gate: [...registered, 'SEEN_RUNNING'],
   permission: [
     ...(['CLEANUP', ...registered, 'STALE'] as const),
     ...(['RUNS_ON_THE_DEAD', 'NAMED_BY_THE_LEFT', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'SILENT'] as const),
@@ -273,7 +278,7 @@ export function startRefusal<A extends StartAsker>(
  * The answer to a start gate. Everything unknown is a no: a node that nobody vouches for starts nothing.
  * @param asked generation that the unit was made for; undefined: whichever is current
  */
-export function askStartGate(f: RegistryFacts, asked?: number): GateAnswer & { code?: StartReason } {
+export function askStartGate(f: StartQuestions['gate'], asked?: number): GateAnswer & { code?: StartReason } {
   const refused = startRefusal('gate', f);
   const at = f.workload?.assignment;
   if (refused !== undefined || at === undefined)

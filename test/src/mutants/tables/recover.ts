@@ -207,6 +207,20 @@ export const recover: readonly Mutant[] = [
     specs: STARTS,
   },
   {
+    name: 'the gate does not hear that another node runs the workload by then',
+    file: 'apps/inventory/src/recovery/gate.responder.ts',
+    symbol: 'GateResponder.ask',
+    operation: { replace: 'this.starts.seenOn(q.workload, node)', with: 'undefined' },
+    specs: ['apps/inventory/src/recovery/ends-by-itself.spec.ts'],
+  },
+  {
+    name: 'the gate is shut by a unit elsewhere whose own gate may refuse it',
+    file: 'apps/inventory/src/reports/start-facts.ts',
+    symbol: 'StartFactsService.seenOn',
+    operation: { replace: 'w.starting !== true', with: 'true' },
+    specs: ['apps/inventory/src/reports/start-facts.spec.ts'],
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',

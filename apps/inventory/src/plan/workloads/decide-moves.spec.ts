@@ -271,6 +271,7 @@ describe('a workload that moves', () => {
                   record: aNode(job.node),
                   incident: undefined,
                   boot: `boot-${job.node}`,
+                  seenOn: undefined,
                 });
                 if (gate.allowed && gate.generation === job.generation) runs.set(job.node, true);
               }
