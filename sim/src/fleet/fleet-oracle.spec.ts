@@ -110,9 +110,12 @@ const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
 const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', generation: 1 }, generation: 1 });
 
 describe('an off to a machine that is in a storm', () => {
-  const off = (o: Partial<IncidentRecord>): string[] => {
+  const off = (o: Partial<IncidentRecord>, cordoned: string[] = [], trips: object[] = []): string[] => {
     const { oracle, store, broken, waits } = world({ others: ['n-3'] });
     oracle.stormBegins(['n-1', 'n-2', 'n-3']);
+    for (const name of cordoned)
+      store('nodes', name, aNode(name, { cordon: { by: 'eve', reason: 'wanted', at: 1, drain: false } }));
+    store('admission', PERMITS_KEY, { granted: [], trips });
     waits(5_000);
     store('incidents', 'n-1', anIncident('n-1', { phase: 'fencing', ...o }));
     const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
@@ -131,6 +134,12 @@ describe('an off to a machine that is in a storm', () => {
     ['past another gate', { released: { ...released, gates: ['LIFE_SIGN'] } }],
   ])('breaks a rule: %s', (_how, o) => {
     expect(off(o)).toEqual(['storm-off']);
+  });
+
+  it('is none where so many of it were cordoned that the rest is no storm, and the product knows of none', () => {
+    expect(off({}, ['n-3'])).toEqual([]);
+    const trip = { id: 's-1', cause: 'brake', at: 1, members: { 'n-2': {} } };
+    expect(off({}, ['n-3'], [trip])).toEqual(['storm-off']);
   });
 
   it('is excused where a person wants it off who hears it', () => {

@@ -333,14 +333,23 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     this.storms.push({ nodes: new Set(speaking), sinceMs: this.now(), unheard: new Set(speaking) });
   }
 
+  /** The product knows it, or has to: whom a person has cordoned meanwhile the brake does not count. */
+  private countsAsStorm({ nodes }: Storm): boolean {
+    const counted = [...nodes].filter((n) => this.records.nodes.get(n)?.cordon === undefined);
+    return counted.length > this.f.brake || [...nodes].some((n) => this.isTripped(n));
+  }
+
+  private isTripped(node: string): boolean {
+    return (this.permits?.trips ?? []).some((t) => t.members[node] !== undefined);
+  }
+
   /**
    * A storm is over where all of it were heard again, are called well, and are held by no storm that the product knows:
    * who falls silent after that does so for a cause of its own.
    */
   private endStorms(): void {
-    const isHeld = (node: string): boolean => (this.permits?.trips ?? []).some((t) => t.members[node] !== undefined);
     this.storms = this.storms.filter(
-      ({ nodes, unheard }) => unheard.size > 0 || [...nodes].some((n) => !this.f.isCalledUp(n) || isHeld(n)),
+      ({ nodes, unheard }) => unheard.size > 0 || [...nodes].some((n) => !this.f.isCalledUp(n) || this.isTripped(n)),
     );
   }
 
@@ -365,7 +374,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const begunMs = this.begunMs.get(i.id) ?? 0;
     // One that was dead to all before the storm began is no member of it, whatever it does by now.
     const storm = this.storms.find((s) => s.nodes.has(node) && s.sinceMs < begunMs);
-    if (storm === undefined) return;
+    if (storm === undefined || !this.countsAsStorm(storm)) return;
     const forMs = Math.round(this.now() - storm.sinceMs);
     if (this.f.hosts.get(node)?.state === 'up')
       this.violate('storm-off', `${c.fencer} gave off to ${node}, ${forMs} ms into a storm of ${storm.nodes.size}`);
