@@ -273,7 +273,7 @@ export const recover: readonly Mutant[] = [
     name: 'a node that did not answer is taken for one that runs nothing',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'checkStart',
-    operation: { replace: 'silent.length > 0', with: 'silent.length > 9999' },
+    operation: { replace: 'nodes.length > 0', with: 'nodes.length > 9999' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   ...(

@@ -224,11 +224,4 @@ export const recovery: readonly Mutant[] = [
     operation: { replace: '!(node.poweredOnAt ?? []).includes(powerOn.requestedAt)', with: 'false' },
     specs,
   },
-  {
-    name: 'late work is taken from a node that is on again by its record',
-    file: 'apps/inventory/src/plan/recovery/recovery-intents.ts',
-    symbol: 'takeLate',
-    operation: { replace: 'fleet.nodes.get(node)?.value.confirmedOff?.incident === id', with: 'id !== node' },
-    specs: ['apps/inventory/src/plan/recovery/recovery.spec.ts'],
-  },
 ];
