@@ -110,9 +110,16 @@ const anAlarm = (code: AlarmCode, subject: string): AlarmRecord => ({
 const assigned: WorkloadRecord = aWorkload('w1', { assignment: { node: 'n-1', generation: 1 }, generation: 1 });
 
 describe('an off to a machine that is in a storm', () => {
-  const off = (o: Partial<IncidentRecord>, cordoned: string[] = [], trips: object[] = []): string[] => {
+  const all = ['n-1', 'n-2', 'n-3'];
+  const off = (
+    o: Partial<IncidentRecord>,
+    cordoned: string[] = [],
+    trips: object[] = [],
+    called: string[] = all,
+  ): string[] => {
     const { oracle, store, broken, waits } = world({ others: ['n-3'] });
-    oracle.stormBegins(['n-1', 'n-2', 'n-3']);
+    oracle.stormBegins(all);
+    for (const name of called) oracle.called(name, 'SUSPECT');
     for (const name of cordoned)
       store('nodes', name, aNode(name, { cordon: { by: 'eve', reason: 'wanted', at: 1, drain: false } }));
     store('admission', PERMITS_KEY, { granted: [], trips });
@@ -140,6 +147,10 @@ describe('an off to a machine that is in a storm', () => {
     expect(off({}, ['n-3'])).toEqual([]);
     const trip = { id: 's-1', cause: 'brake', at: 1, members: { 'n-2': {} } };
     expect(off({}, ['n-3'], [trip])).toEqual(['storm-off']);
+  });
+
+  it('is none where the monitor was away, and has called no more of it silent than may be', () => {
+    expect(off({}, [], [], ['n-1', 'n-2'])).toEqual([]);
   });
 
   it('is excused where a person wants it off who hears it', () => {

@@ -21,10 +21,12 @@ import {
   type Reservations,
   type StormTrip,
   type WorkloadRecord,
+  type VerdictKind,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isMember } from '#domain/node/membership.js';
+import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import type { Sender } from '../nats/played-server.js';
@@ -124,11 +126,15 @@ interface LastRun {
   ended: RunEnd | undefined;
 }
 
-/** A storm that will heal: those who will come back, since when, and who of them has not been heard again. */
+/** A storm that will heal. */
 interface Storm {
+  /** Who fell silent, and will come back. */
   nodes: ReadonlySet<string>;
   sinceMs: number;
+  /** Who of them has not been heard again. */
   unheard: Set<string>;
+  /** Whom the monitor has called silent since: where it was away, it has seen no other. */
+  called: Set<string>;
 }
 
 /** What runs where, and what may: beside all that the oracle of the hands knows. */
@@ -330,12 +336,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       return record !== undefined && isMember(record);
     });
     if (members.length <= this.f.brake) return;
-    this.storms.push({ nodes: new Set(speaking), sinceMs: this.now(), unheard: new Set(speaking) });
+    this.storms.push({ nodes: new Set(speaking), sinceMs: this.now(), unheard: new Set(speaking), called: new Set() });
+  }
+
+  called(node: string, verdict: VerdictKind): void {
+    if (isSilent(verdict)) for (const { nodes, called } of this.storms) if (nodes.has(node)) called.add(node);
   }
 
   /** The product knows it, or has to: whom a person has cordoned meanwhile the brake does not count. */
-  private countsAsStorm({ nodes }: Storm): boolean {
-    const counted = [...nodes].filter((n) => this.records.nodes.get(n)?.cordon === undefined);
+  private countsAsStorm({ nodes, called }: Storm): boolean {
+    const counted = [...called].filter((n) => this.records.nodes.get(n)?.cordon === undefined);
     return counted.length > this.f.brake || [...nodes].some((n) => this.isTripped(n));
   }
 

@@ -6,6 +6,7 @@ import {
   type NodeRecord,
   type PowerIdentity,
   type PlanItem,
+  type VerdictKind,
   type WorkloadRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
@@ -154,7 +155,8 @@ export class FleetWorld implements PlayWorld {
     });
     const agents = this.programs.immortalBus('agents');
     for (const node of history.nodes) this.addNode(node, agents);
-    this.monitor = new PlayedMonitor({ bus: this.programs.immortalBus('monitor'), dice, hosts, tell });
+    const called = (node: string, verdict: VerdictKind): void => oracle.called(node, verdict);
+    this.monitor = new PlayedMonitor({ bus: this.programs.immortalBus('monitor'), dice, hosts, tell, called });
     this.registrar = this.programs.immortalBus('registrar');
     this.operator = new Operator({ bus: this.programs.immortalBus('operator'), oracle, tell });
     const add = (name: string, service: string, program: Program): void =>

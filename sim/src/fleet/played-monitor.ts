@@ -44,8 +44,9 @@ export interface PlayedMonitorParts {
   bus: Bus;
   dice: Dice;
   hosts: ReadonlyMap<string, PlayedHost>;
-  /** A verdict has changed. */
   tell: (line: string) => void;
+  /** A verdict has changed. */
+  called: (node: string, verdict: VerdictKind) => void;
 }
 
 /**
@@ -184,6 +185,7 @@ export class PlayedMonitor {
     if (was?.verdict === verdict && was.bootId === bootId && was.poweredOn === poweredOn) return;
     this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs(), bootId, poweredOn });
     this.p.tell(`the monitor calls ${name} ${verdict}`);
+    this.p.called(name, verdict);
     const told = this.verdictOf(name);
     if (verdict === 'DOWN') this.toldDead.set(name, told);
     this.publish(told);
