@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { IncidentPhase, IncidentRecord } from '#contracts';
+import type { IncidentPhase, IncidentRecord, RunningWorkload } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import type { LastWord } from './last-word.js';
-import { checkStart, isUnproven, mustAnswer, type StartCheck, type StartFacts } from './where-it-runs.js';
+import { checkStart, isUnproven, mustAnswer, unheardOf, type StartCheck, type StartFacts } from './where-it-runs.js';
 
 const says = (node: string, ...names: string[]): StartFacts['fresh'][number] => ({
   node,
@@ -67,7 +67,17 @@ describe('a silent node that is to be fenced', () => {
     expect(checkStart({ ...f, workload: 'x' })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, lastWord: () => undefined })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, unproven: ['b'] })).toEqual({ kind: 'clear' });
+    const named = (o: Partial<RunningWorkload>): StartCheck['kind'] =>
+      checkStart({ ...f, lastWord: () => ({ ...word, workloads: [{ name: 'w', generation: 1, ...o }] }) }).kind;
+    expect([named({ starting: true, gated: true }), named({ starting: true }), named({ gated: true })]).toEqual([
+      ...['clear', 'unknown', 'unknown'],
+    ]);
   });
+});
+
+it('is not stopped to be moved while a node is unheard on which it may run: where it runs now rules none of them out', () => {
+  expect(unheardOf(facts([says('a'), says('b', 'w')]))).toEqual(['c']);
+  expect(unheardOf(facts([says('a'), says('b', 'w'), says('c')]))).toEqual([]);
 });
 
 describe('before a start', () => {

@@ -1,4 +1,4 @@
-import { isOpenIncident, type IncidentRecord, type NodeRecord, type Report } from '#contracts';
+import { isOpenIncident, type IncidentRecord, type NodeRecord, type Report, type RunningWorkload } from '#contracts';
 import { isAfterOff } from '../incident/phases.js';
 import { rulesOut, type LastWord } from './last-word.js';
 
@@ -77,7 +77,6 @@ export function checkStart(f: StartFacts): StartCheck {
       return run === undefined ? [] : [[node, run] as const];
     }),
   );
-  const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
   const isStarting = (node: string): boolean => running.get(node)?.starting === true;
   const others = [...running.keys()].filter((n) => n !== f.target).sort();
   const runsOn = others.find((n) => !isStarting(n));
@@ -85,21 +84,30 @@ export function checkStart(f: StartFacts): StartCheck {
   const runsThere = running.has(f.target);
   const [startsOn] = others;
   if (startsOn !== undefined && !(runsThere && !isStarting(f.target))) {
-    const saysNo = !runsThere && answered.has(f.target);
+    const saysNo = !runsThere && answeredIn(f).has(f.target);
     const starting = saysNo || f.target === '' ? {} : { awaits: f.target };
     return { kind: 'elsewhere', node: startsOn, generation: undefined, starting };
   }
   // A unit that is only being started there says nothing of the others: its gate may have refused it.
   if (runsThere && !isStarting(f.target)) return { kind: 'there' };
+  const nodes = unheardOf(f);
+  if (nodes.length > 0) return { kind: 'unknown', nodes };
+  return { kind: runsThere ? 'there' : 'clear' };
+}
+
+/** Nodes on which it may run beside all that is seen: each has to speak, or to be ruled out, before it is started anew. */
+export function unheardOf(f: StartFacts): string[] {
+  const answered = answeredIn(f);
   const isRuledOut = (node: string): boolean => {
     const word = node === f.target ? undefined : f.lastWord(node);
     return word !== undefined && rulesOut(word, f.workload);
   };
+  // A unit that was only at its gate is refused there: the work is assigned to another node.
+  const mayGoOn = (w: RunningWorkload): boolean => w.name === f.workload && !(w.starting === true && w.gated === true);
   const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n));
-  const mayRun = f.unproven.filter(
-    (n) => n !== f.target && f.lastWord(n)?.workloads?.some((w) => w.name === f.workload),
-  );
-  const nodes = [...new Set([...silent, ...mayRun])].sort();
-  if (nodes.length > 0) return { kind: 'unknown', nodes };
-  return { kind: runsThere ? 'there' : 'clear' };
+  const mayRun = f.unproven.filter((n) => n !== f.target && f.lastWord(n)?.workloads?.some(mayGoOn));
+  return [...new Set([...silent, ...mayRun])].sort();
 }
+
+const answeredIn = ({ fresh }: StartFacts): ReadonlySet<string> =>
+  new Set(fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));

@@ -171,7 +171,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'what an unproven dead node named last is started beside it',
     file: 'libs/domain/src/workload/where-it-runs.ts',
-    symbol: 'checkStart',
+    symbol: 'unheardOf',
     operation: { replace: '[...silent, ...mayRun]', with: 'silent' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
@@ -219,6 +219,13 @@ export const recover: readonly Mutant[] = [
     symbol: 'StartFactsService.seenOn',
     operation: { replace: 'w.starting !== true', with: 'true' },
     specs: ['apps/inventory/src/reports/start-facts.spec.ts'],
+  },
+  {
+    name: 'a unit that was refused at its gate by a dead node holds its start for ever',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'unheardOf',
+    operation: { replace: '!(w.starting === true && w.gated === true)', with: 'true' },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
     name: 'the gate opens for whatever generation asks',
@@ -293,7 +300,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'a workload is started on a mute node',
     file: 'libs/domain/src/workload/where-it-runs.ts',
-    symbol: 'checkStart',
+    symbol: 'unheardOf',
     operation: { replace: 'node === f.target ? undefined : f.lastWord(node)', with: 'f.lastWord(node)' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },

@@ -23,7 +23,7 @@ import type { ChangeJob, ChangeNode, ChangeWorkload, FailRecord, Intent } from '
 import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './decide-moves.js';
 import { diedBefore } from './died-before.js';
 import { hosts } from './hosts.js';
-import { startCheck } from './start-check.js';
+import { unheardBefore } from './start-check.js';
 import { ALARM_AFTER_MS } from './start-steps.js';
 
 /** Of a node that is to be emptied: something hinders it. */
@@ -95,10 +95,8 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
       ...{ leaving, workloads: some.map((e) => e.value), hosts: room.made, now: fleet.wallMs },
       reported: (node) => reported(fleet, node),
       isInIncident: (node) => isInIncident(fleet, node),
-      unanswered: (workload) => {
-        const check = startCheck(fleet, workload, '');
-        return check.kind === 'unknown' ? check.nodes : [];
-      },
+      unanswered: (workload) =>
+        unheardBefore(fleet, workload, fleet.workloads.get(workload)?.value.assignment?.node ?? ''),
     }),
   );
   return {

@@ -1,5 +1,5 @@
 import type { IncidentRecord } from '#contracts';
-import { checkStart, isUnproven, type StartCheck } from '#domain/workload/where-it-runs.js';
+import { checkStart, isUnproven, unheardOf, type StartCheck, type StartFacts } from '#domain/workload/where-it-runs.js';
 import { mayFollowTo, whetherMustAnswer } from '../../reports/who-must-answer.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
@@ -9,15 +9,19 @@ import { aboutNode, eachRecord, type Decided } from '../each-record.js';
 export function startCheck(fleet: Fleet, workload: string, target: string): StartCheck {
   const known = checks(fleet);
   const key = `${workload}/${target}`;
-  const check =
-    known.get(key) ??
-    checkStart({
-      ...{ workload, target, mustAnswer: mustAnswer(fleet).made, unproven: unproven(fleet), fresh: fresh(fleet) },
-      lastWord: fleet.lastWord,
-    });
+  const check = known.get(key) ?? checkStart(startFacts(fleet, workload, target));
   known.set(key, check);
   return check;
 }
+
+/** Nodes that have to speak before it is stopped on its own node, to be started on another. */
+export const unheardBefore = (fleet: Fleet, workload: string, own: string): string[] =>
+  unheardOf(startFacts(fleet, workload, own));
+
+const startFacts = (fleet: Fleet, workload: string, target: string): StartFacts => ({
+  ...{ workload, target, mustAnswer: mustAnswer(fleet).made, unproven: unproven(fleet), fresh: fresh(fleet) },
+  lastWord: fleet.lastWord,
+});
 
 /** Each reads all reports, and is asked for by who keeps the ages and by who plans. */
 const checks = perFleet(() => new Map<string, StartCheck>());
