@@ -228,6 +228,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'a workload is stopped to be moved while a node on which it may run is silent',
+    file: 'apps/inventory/src/plan/workloads/start-check.ts',
+    symbol: 'unheardBefore',
+    operation: { replace: 'unheardOf(startFacts(fleet, workload, own))', with: '[]' },
+    specs: MOVES,
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',

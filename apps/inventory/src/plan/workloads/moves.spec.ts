@@ -68,6 +68,16 @@ describe('a node that is drained', () => {
     expect([shown()?.hindered, cordon()?.drained]).toEqual([new Map(), expect.any(Number)]);
   });
 
+  it('keeps its work running while another node, on which it may run as well, does not say so', async () => {
+    const { store, round, of } = world({ nodes: { 'n-1': drain }, workloads: { a: on('n-1') } });
+    store.nodes.set('n-3', aNode('n-3'));
+    await round(0);
+    expect(of('a')?.stop).toBeUndefined();
+    store.reports.hear(aReport('n-3', { seq: 5, workloads: [] }), 1_000);
+    await round(1_000);
+    expect(of('a')?.stop).toMatchObject({ attempt: 0 });
+  });
+
   it('has its work moved away, and counts as drained once a full read shows nothing there', async () => {
     const { store, round, of, cordon } = world({ nodes: { 'n-1': drain }, workloads: { a: on('n-1') } });
     await round(0);
