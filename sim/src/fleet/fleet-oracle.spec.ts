@@ -419,6 +419,17 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(w.broken()).toEqual([]);
   });
 
+  it('breaks the rule where it was reset before the work was sent back, which it had had by then', () => {
+    const w = world({ bootSinceMs: 2_000 });
+    w.oracle.started('n-2', 'w1');
+    w.store('workloads', 'w1', assigned);
+    w.waits(2_000);
+    w.oracle.ended('n-2', 'w1', 'ended');
+    w.oracle.started('n-2', 'w1');
+    w.oracle.started('n-1', 'w1', true);
+    expect(w.broken()).toEqual(['two-machines']);
+  });
+
   it('breaks none where it was reset after its proof of off, and before the start that rests on that', () => {
     const late = (meanwhile: (w: ReturnType<typeof world>) => void): string[] => {
       const w = world({ bootSinceMs: 2_000 });
@@ -450,8 +461,8 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
       w.oracle.started('n-2', 'w1');
       return w.broken();
     };
-    expect(beside(4_999)).toEqual([]);
-    expect(beside(5_000)).toEqual(['two-machines']);
+    expect(beside(1_999)).toEqual([]);
+    expect(beside(2_000)).toEqual(['two-machines']);
   });
 });
 

@@ -89,11 +89,8 @@ const SECOND_READ_MS = 4_000;
 /** What is so little past the end of the quarantine, ms, is right at it. */
 const JUST_OVER_MS = 1_000;
 
-/**
- * What a boot has started is named by its node's report within this, ms: a look is up to 3 s old when it is reported, a
- * report comes each second, and a start that was permitted before it takes another.
- */
-const UNHEARD_MS = 5_000;
+/** What a boot has started is named by its node's next report, a second later at most, and that is heard within this, ms. */
+const UNHEARD_MS = 2_000;
 
 /**
  * Alarms that say why a workload does not run. That it has ended, or has no start gate, is no reason for it to stay down,
@@ -104,14 +101,14 @@ const whyNotRunning: readonly AlarmCode[] = ['no-room', 'workload-held'];
 /** What follows from the end of an incident is written within this, ms. */
 const JUST_CLOSED_MS = 1_000;
 
-/** Where a workload ran last, and what became of it there. */
+/** A run that goes on. */
 interface Run {
   sinceMs: number;
   /** By a boot that Muster did not order. */
   isOfOthers: boolean;
 }
 
-/** Where Muster has started it. */
+/** Where Muster has started it, and it is assigned ever since. */
 interface Home {
   node: string;
   sinceMs: number;
@@ -119,6 +116,7 @@ interface Home {
   proven: ReadonlyMap<string, number>;
 }
 
+/** Where a workload ran last, and what became of it there. */
 interface LastRun {
   node: string;
   sinceMs: number;
@@ -453,6 +451,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     keep(this.records.workloads, name, text);
     const now = this.records.workloads.get(name);
     if (now === undefined) return;
+    const at = now.assignment?.node;
+    if (at !== undefined && this.homes.get(name)?.node !== at) this.homes.delete(name);
     const was = this.generations.get(name);
     const known = was !== undefined && was.revision < revision ? was : { generation: 0, assigned: 0 };
     const assigned = now.assignment?.generation ?? known.assigned;

@@ -29,7 +29,7 @@ export interface FleetFacts {
 export interface StartQuestions {
   /**
    * A unit that is about to start, by its node's agent. The registry is read live for this one question. `seenOn`: another
-   * node whose fresh report says that it runs it; since the start was permitted that may have begun.
+   * node whose fresh report says that it runs it. It may have begun there after the start was permitted.
    */
   gate: RegistryFacts & { seenOn: string | undefined };
   /** A provisioner, right before it starts the unit. */

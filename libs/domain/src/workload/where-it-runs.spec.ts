@@ -45,10 +45,16 @@ describe('a silent node that is to be fenced', () => {
   it('is unproven until its power is proven off, whatever holds its incident', () => {
     for (const phase of ['investigating', 'suppressed', 'fencing', 'failed'] as const)
       expect(is(incident(phase))).toBe(true);
-    for (const phase of ['fenced', 'recovered', 'closed', 'cancelled'] as const)
-      expect(is(incident(phase))).toBe(false);
+    for (const phase of ['fenced', 'closed', 'cancelled'] as const) expect(is(incident(phase))).toBe(false);
     expect(is(incident('suppressed'), { confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
     expect(is(undefined)).toBe(false);
+  });
+
+  it('is unproven again where it has come back since its proof', () => {
+    for (const phase of ['recovering', 'recovered'] as const) {
+      expect(is(incident(phase))).toBe(true);
+      expect(is(incident(phase), { confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
+    }
   });
 
   it('is none that speaks, or has no agent', () => {

@@ -1,5 +1,4 @@
 import { isOpenIncident, type IncidentRecord, type NodeRecord, type Report, type RunningWorkload } from '#contracts';
-import { isAfterOff } from '../incident/phases.js';
 import { rulesOut, type LastWord } from './last-word.js';
 
 /** What must be known of every node before a workload may be started on one of them. */
@@ -35,7 +34,7 @@ export type StartCheck =
   /** It runs on the target already. */
   | { kind: 'there' }
   | SeenElsewhere
-  /** These did not say what they run: it may be there. */
+  /** It may be on these: they did not say what they run, or named it last and are not proven off. */
   | { kind: 'unknown'; nodes: string[] };
 
 /**
@@ -51,8 +50,9 @@ export const mustAnswer = (
   n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
 /**
- * To be fenced, silent, and not off yet by any proof: what it said last to run there may go on. What is assigned to it
- * waits for the proof in any case; a copy that it ran beside its own node's must, too.
+ * Silent in an open incident, and not off by its record: what it said last to run there may go on. What is assigned to it
+ * waits for the proof in any case; a copy that it ran beside its own node's must, too. With a proof its record says that it
+ * is off, unless it has come back since; between `fenced` and that record nothing is started yet.
  */
 export const isUnproven = (
   n: Pick<NodeRecord, 'enrolled' | 'confirmedOff'>,
@@ -64,11 +64,13 @@ export const isUnproven = (
   !speaks &&
   incident !== undefined &&
   isOpenIncident(incident) &&
-  !isAfterOff(incident);
+  incident.phase !== 'fenced';
 
 /**
- * Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere. A node without an answer holds the start, unless its last word rules
- * the workload out; the target has to answer in any case, since its start gate must be able to ask.
+ * - Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere.
+ * - A node without an answer holds the start, unless its last word rules the workload out.
+ * - A node that is not proven off holds it where its last word named it.
+ * - The target has to answer in any case, since its start gate must be able to ask.
  */
 export function checkStart(f: StartFacts): StartCheck {
   const running = new Map(

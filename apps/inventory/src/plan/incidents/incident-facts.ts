@@ -54,7 +54,7 @@ export const eachIncident = <T>(
 export const degradedToDeath = ({ nodes, degradedSteps }: Fleet): NodeRecord[] =>
   [...degradedSteps()].flatMap(([name, step]) => (step === 'down' ? (nodes.get(name)?.value ?? []) : []));
 
-/** They count in no quorum any more, as a cordon does that, and their incident is not over by it: its gates still ask. */
+/** A cordoned node counts in no quorum. Its incident goes on, and its gates still ask. */
 const silentInIncident = (fleet: Fleet): readonly NodeRecord[] =>
   eachIncident(fleet, (i) => {
     const node = fleet.nodes.get(i.node)?.value;

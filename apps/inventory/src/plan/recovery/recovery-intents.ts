@@ -106,8 +106,8 @@ export const take = (from: string, workload: string): ChangeWorkload => ({
   },
 });
 
-/** Of what is assigned there later: only while its record, read anew, says that it is off by this incident. */
-export const takeLate = (i: IncidentRecord, workload: string): ChangeWorkload => ({
+/** Only while the node's record, read anew, says that it is off by this incident. */
+export const takeWhileOff = (i: IncidentRecord, workload: string): ChangeWorkload => ({
   ...take(i.node, workload),
   reads: { nodes: [i.node] },
   decide: (_now, { fleet }) =>

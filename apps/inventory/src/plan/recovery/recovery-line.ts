@@ -25,6 +25,9 @@ export function recoveryOf(
   const held = w.held === undefined ? {} : { detail: w.held };
   if (w.assignment === undefined) return { ...base, ...held, state: noRoom ? 'no-room' : 'waiting' };
   const to = { ...base, ...held, to: w.assignment.node, generation: w.assignment.generation };
+  // What is owed to it there waits for its check, which waits for this recovery.
+  if (w.assignment.node === r.from)
+    return { ...to, state: w.start === undefined && w.stop === undefined ? 'running' : 'held' };
   // Taken from there again: it is no start of this incident any more.
   if (w.stop !== undefined) return { ...to, state: 'held' };
   if (w.start === undefined) return { ...to, state: 'running' };

@@ -23,9 +23,9 @@ const names = (recovery: readonly RecoveryAssignment[]): string =>
         .join(', ')}`;
 
 /**
- * Off by the proof of this incident. One that has come back in another boot is none: what is assigned to it then is there
- * by what it says of itself, or is owed there.
- * @param node its record; undefined: it was deleted, and stays off
+ * Off by the proof of this incident. A node that has come back in another boot is not: what is assigned to it then runs
+ * there, or is owed there.
+ * @param node its record; undefined: it was deleted, and counts as off
  */
 export const isStillOff = ({ id }: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
   node === undefined || node.confirmedOff?.incident === id;

@@ -236,17 +236,29 @@ describe('a recovery that goes on', () => {
     ]);
   });
 
-  it('waits for what is owed to a node that has come back, and takes nothing of it by a view of before', async () => {
+  it.each<[string, Partial<WorkloadRecord>]>([
+    ['after a reboot', { start: { cause: 'reboot:b', attempt: 0 } }],
+    ['after a start that has failed', { start: { cause: 'incident:i', attempt: 1 }, held: 'h' }],
+    ['by a job', { start: { cause: 'put', attempt: 0, job: 'j' } }],
+  ])('waits for nothing that is owed to a node that has come back, whose check waits for it: %s', async (_by, owed) => {
     const { store, look, incident, places } = world({ incident: recovering });
     runsOn(store, 'n-2', 'db');
-    store.workloads.set('web', aWorkload('web', on('n-1', { start: { cause: 'reboot:b', attempt: 0 } })));
+    store.workloads.set('web', aWorkload('web', on('n-1', owed)));
+    store.nodes.set('n-1', aNode('n-1'));
+    await look();
+    expect([places(), incident().phase]).toEqual([['n-2', 'n-1'], 'recovered']);
+    expect(incident().recovery.map((r) => r.state)).toEqual(['running', 'held']);
+  });
+
+  it('takes nothing from a node that has come back by a view of before', async () => {
+    const { store, look, places } = world({ incident: recovering });
     const { get } = store.nodes.bucket;
     store.nodes.bucket.get = async (key) => {
       const found = await get(key);
       return found && { ...found, value: aNode('n-1') };
     };
     await look();
-    expect([places(), incident().phase]).toEqual([['n-2', 'n-1'], 'recovering']);
+    expect(places()).toEqual(['n-1', 'n-1']);
   });
 });
 

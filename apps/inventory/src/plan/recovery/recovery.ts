@@ -28,7 +28,7 @@ import {
   follow,
   judge,
   noteCollateral,
-  takeLate,
+  takeWhileOff,
   voidProof,
 } from './recovery-intents.js';
 import { assignedLate, followed } from './recovery-line.js';
@@ -184,7 +184,7 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
   });
   const decide: ChangeIncident['decide'] = (now, by) => followed(now, by, late, hasNoRoom);
   const isNews = followed(i, { fleet, token: i.conductor }, late, hasNoRoom) !== undefined;
-  return [...taken.map((r) => takeLate(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
+  return [...taken.map((r) => takeWhileOff(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
 }
 
 /**
@@ -199,7 +199,7 @@ function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
     ...(requestedAt === undefined ? [] : [countPowerOn(i, requestedAt)]),
-    ...late.map((w) => takeLate(i, w.name)),
+    ...late.map((w) => takeWhileOff(i, w.name)),
     ...(why === undefined ? [] : [close(i, why)]),
   ];
 }
