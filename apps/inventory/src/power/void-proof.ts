@@ -6,6 +6,7 @@ import {
   knownIdentity,
   withIdentity,
   type IncidentRecord,
+  type Maintenance,
   type NodeRecord,
   type PowerDevice,
   type RecoveryAssignment,
@@ -72,6 +73,8 @@ export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord
   const { confirmedOff: _off, ...rest } = next;
   return {
     ...rest,
+    // No longer by this incident: the next proof of that is written down like the first.
+    ...(n.maintenance?.incident === i.id && { maintenance: ofNoIncident(n.maintenance) }),
     ...(isHeardByRecord(n) && { state: 'Discovered' as const, prevState: n.state }),
     pendingReturn: n.pendingReturn ?? { reason: 'disappeared', at },
   };
@@ -109,3 +112,5 @@ function against({ proof }: IncidentRecord): string {
     ? `It speaks in the boot that ${proof.by ?? 'an operator'} confirmed down`
     : "It speaks in the boot that its power device calls off, so the device may be another machine's";
 }
+
+const ofNoIncident = ({ incident: _of, ...maintenance }: Maintenance): Maintenance => maintenance;

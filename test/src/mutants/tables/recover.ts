@@ -235,6 +235,13 @@ export const recover: readonly Mutant[] = [
     specs: MOVES,
   },
   {
+    name: 'a node is not marked as off by the next proof of an incident whose first was void',
+    file: 'apps/inventory/src/power/void-proof.ts',
+    symbol: 'notOff',
+    operation: { replace: 'n.maintenance?.incident === i.id', with: 'false' },
+    specs: ['apps/inventory/src/plan/recovery/switched-off.spec.ts'],
+  },
+  {
     name: 'the gate opens for whatever generation asks',
     file: 'libs/domain/src/workload/start-decision.ts',
     symbol: 'askStartGate',

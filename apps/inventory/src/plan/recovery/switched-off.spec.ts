@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { applyVerdict } from '../../node-state/verdict-application.js';
 import { aNode, anIncident, aVerdict } from '../../testing/records.js';
+import { notOff } from '../../power/void-proof.js';
 import { switchedOff } from './switched-off.js';
 
 describe('a node whose power is proven off', () => {
@@ -31,6 +32,19 @@ describe('a node whose power is proven off', () => {
     const off = switchedOff(down, incident, 9) as NodeRecord;
     expect(switchedOff(off, incident, 9)).toBeUndefined();
     expect(switchedOff(applyVerdict(off, up, facts) as NodeRecord, incident, 9)).toBeUndefined();
+  });
+  it('is called off again by the next proof of the same incident, where that one was void', () => {
+    const off = switchedOff(down, incident, 9) as NodeRecord;
+    const spoke = notOff(
+      off,
+      { ...incident, proof: { kind: 'manual', at: 1, by: 'eve', reason: 'r' } },
+      10,
+    ) as NodeRecord;
+    expect([spoke.confirmedOff, spoke.maintenance]).toEqual([undefined, { reason: 'fenced', at: 9 }]);
+    expect(switchedOff(spoke, incident, 11)).toMatchObject({
+      maintenance: { incident: incident.id },
+      confirmedOff: { at: 11, incident: incident.id },
+    });
   });
   it('is called off where the same boot was heard on its way out', () => {
     const late = applyVerdict(down, { ...up, bootId: 'b1' }, facts) as NodeRecord;
