@@ -20,8 +20,8 @@ import {
   type PowerCommand,
   type Reservations,
   type StormTrip,
-  type WorkloadRecord,
   type VerdictKind,
+  type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
@@ -141,7 +141,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** Workload → machines that it runs on, and since when on each. */
   private readonly runsOn = new Map<string, Map<string, Run>>();
   private readonly homes = new Map<string, Home>();
-  /** Node → when it was proven, or confirmed, to be off. It has not spoken since. */
+  /** Node → when it was proven, or confirmed, to be off. It has not begun to speak since. */
   private readonly provenMs = new Map<string, number>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();

@@ -6,7 +6,10 @@ import { ServiceContext } from '#service';
 import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** Answers the start gates of the nodes, from live reads: a view that is a moment old could let an old generation start. */
+/**
+ * Answers the start gates of the nodes. The registry is read live: a view that is a moment old could let an old generation
+ * start. What other nodes run is known by their reports.
+ */
 @Injectable()
 export class GateResponder implements OnApplicationBootstrap, OnApplicationShutdown {
   private answers: Closable | undefined;
