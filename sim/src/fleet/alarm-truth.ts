@@ -48,6 +48,12 @@ const isHeldAt = (gate: string, w: AlarmWorld): boolean =>
 const isUnseen = ({ name, enrolled, confirmedOff }: NodeRecord, w: AlarmWorld): boolean =>
   enrolled && confirmedOff === undefined && !w.speaks(name);
 
+/** What runs there stays: no other node serves, or what runs on another one nobody sees. */
+export const isBoundTo = (node: string, w: AlarmWorld): boolean => {
+  const others = w.nodes().filter((n) => n.name !== node);
+  return !others.some((n) => w.serves(n.name)) || others.some((n) => isUnseen(n, w));
+};
+
 /** Alarm → what must be so while it stands, with faults over. A code that comes has to be decided on here. */
 const truths: Readonly<Record<AlarmCode, Truth>> = {
   'agent-down': never,

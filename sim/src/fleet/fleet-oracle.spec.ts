@@ -233,6 +233,37 @@ describe('a workload that runs nowhere', () => {
   });
 });
 
+describe('an operation that waits for a node to be empty', () => {
+  const job = {
+    ...{ id: 'job-1', kind: 'maintenance', nodes: ['n-1'], moving: ['w1'], status: 'Queued', results: {} },
+    ...{ desc: '', task: 'site', error: '', by: 'eve', extraVars: {}, createdAt: 1, generation: 1, settled: false },
+  };
+  const waiting = (o: { out?: boolean; silent?: boolean; isSaid?: boolean }): string[] => {
+    const { oracle, store, broken } = world({ silent: o.silent === true ? ['n-2'] : [], others: ['n-3'] });
+    const cordon = { by: 'eve', reason: 'wanted', at: 1, drain: false };
+    if (o.out === true) for (const node of ['n-2', 'n-3']) store('nodes', node, aNode(node, { cordon }));
+    store('workloads', 'w1', assigned);
+    oracle.started('n-1', 'w1');
+    store('jobs', job.id, job);
+    if (o.isSaid !== false) store('alarms', alarmKey('drain-stuck', 'n-1'), anAlarm('drain-stuck', 'n-1'));
+    oracle.judgeEnd();
+    return broken();
+  };
+
+  it('is lost where another node serves, and every one says what it runs', () => {
+    expect(waiting({})).toEqual(['job-lost']);
+  });
+
+  it('is excused where its work has no other node, or one does not say that it does not run it', () => {
+    expect(waiting({ out: true })).toEqual([]);
+    expect(waiting({ silent: true })).toEqual([]);
+  });
+
+  it('is lost where no alarm says so', () => {
+    expect(waiting({ out: true, isSaid: false })).toEqual(['job-lost']);
+  });
+});
+
 describe('a fencing that has failed', () => {
   const standing = (brokers: readonly string[]): string[] => {
     const { oracle, store, broken } = world({ silent: ['n-1'], brokers });

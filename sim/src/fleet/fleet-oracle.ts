@@ -33,7 +33,7 @@ import type { Sender } from '../nats/played-server.js';
 import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
-import { isAlarmTrue, type AlarmWorld } from './alarm-truth.js';
+import { isAlarmTrue, isBoundTo, type AlarmWorld } from './alarm-truth.js';
 import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
 import { heldForNothing } from './hold-truth.js';
 import { isNamed, saidOf, type Obstacle, type PlanWorld } from './plan-truth.js';
@@ -695,8 +695,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private cannotLeave(job: JobRecord): Obstacle | undefined {
     for (const name of job.moving ?? []) {
       const w = this.records.workloads.get(name);
+      const node = w?.assignment?.node;
       const obstacle = w && this.obstacleOf(w);
-      if (obstacle !== undefined) return { name: obstacle, subject: name, node: w?.assignment?.node };
+      if (obstacle !== undefined) return { name: obstacle, subject: name, node };
+      if (node === undefined || this.raised('drain-stuck', node) === undefined) continue;
+      if (isBoundTo(node, this.alarmWorld)) return { name: 'alarm drain-stuck', subject: job.id, node };
     }
     // Nothing begins on a node while something may be done to its power.
     for (const node of waitsForMoves(job) ? job.nodes : []) {

@@ -96,6 +96,28 @@ describe('an alarm that says why a workload does not run', () => {
   });
 });
 
+describe('an alarm that says why an operation waits for its nodes to be empty', () => {
+  const stuck = against('alarm drain-stuck', 'job-1');
+  const emptying = world({
+    isJob: () => true,
+    alarm: (code, subject) =>
+      ({ code, subject, message: 'Its workloads cannot all be moved away. w1: no room.' }) as AlarmRecord,
+  });
+  const item = anItem({ about: 'job', name: 'job-1', reason: 'maintenance of n-1: w1: no room.' });
+
+  it('is named by the operation that gives the reason that it gives', () => {
+    expect(isNamed(stuck, [item], emptying)).toBe(true);
+  });
+
+  it.each([
+    ['it gives another', { reason: 'maintenance of n-1: w1 has to leave first.' }],
+    ['it is to be acted on', { does: 'acts' as const }],
+    ['it is said of another subject', { about: 'workload' as const }],
+  ])('is not named where %s', (_what, o) => {
+    expect(isNamed(stuck, [{ ...item, ...o }], emptying)).toBe(false);
+  });
+});
+
 describe('what stands in a record', () => {
   it('is named of a held return by what it is held for', () => {
     const pendingReturn = { held: 'eve decides', reason: 'rebooted', at: 1 } as const;

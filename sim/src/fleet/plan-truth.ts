@@ -37,6 +37,13 @@ const asAlarmed =
     return message !== undefined && (message.includes(i.reason) || i.reason.includes(message));
   };
 
+/** The operation waits for a node, of which its alarm gives the same reason behind a sentence of its own. */
+const asEmptied: Says = (i, { subject, node = '' }, w) => {
+  if (i.about !== 'job' || i.name !== subject || i.does !== 'waits') return false;
+  const why = w.alarm('drain-stuck', node)?.message.replace(/^[^.]*\. /, '');
+  return why !== undefined && i.reason.includes(why);
+};
+
 const countsFencings: readonly PlanItem['gate'][] = ['BRAKE', 'CAP', 'FLAPPING'];
 
 const gate = (code: string): Says =>
@@ -68,6 +75,7 @@ const says: Readonly<Record<string, Says>> = {
   ),
   'a held return': (i, { node = '' }, w) =>
     i.about === 'return' && i.name === node && i.reason === w.node(node)?.pendingReturn?.held,
+  'alarm drain-stuck': asEmptied,
   'alarm no-room': asAlarmed('no-room'),
   'alarm workload-held': asAlarmed('workload-held'),
 };
