@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord, Report, RunningWorkload } from '#contracts';
 import type { InventoryStore } from '../store/inventory-store.js';
-import { aNode, aReport } from '../testing/records.js';
+import { MemoryStore } from '../testing/memory-store.js';
+import { aNode, anIncident, aReport } from '../testing/records.js';
 import type { ReportsView } from './reports-view.js';
 import { StartFactsService } from './start-facts.js';
 
@@ -41,4 +42,23 @@ describe('the registry follows where a workload is seen', () => {
     const revoked = { by: 'ann', at: 1, reason: 'stolen' };
     expect(follows(aNode('n-1', { enrolled: false, revoked }))).toBe(false);
   });
+});
+
+it('a workload may run where a silent node named it last, or starts it by itself, until that is proven off', () => {
+  const store = new MemoryStore();
+  const sut = new StartFactsService(store.asStore, store.reports);
+  store.nodes.set('n-1', aNode('n-1'));
+  const dead = (o: Partial<NodeRecord> = {}): void => void store.nodes.set('n-2', aNode('n-2', o));
+  store.incidents.set('n-2', anIncident('n-2', { phase: 'failed' }));
+  store.reports.hear(aReport('n-1', { workloads: [] }), 0);
+  const check = (): unknown => sut.check('db', 'n-1');
+  dead();
+  expect(check()).toEqual({ kind: 'clear' });
+  dead({ ungated: ['db'] });
+  expect(check()).toEqual({ kind: 'unknown', nodes: ['n-2'] });
+  store.reports.hear(aReport('n-2', { workloads: [{ name: 'db', generation: 1 }] }), -60_000);
+  dead();
+  expect(check()).toEqual({ kind: 'unknown', nodes: ['n-2'] });
+  dead({ confirmedOff: { at: 1, incident: 'i' } });
+  expect(check()).toEqual({ kind: 'clear' });
 });

@@ -65,14 +65,14 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     return mayFollowTo(nodes.view.get(seenOn)?.value, incidents.view.live);
   }
 
-  /** What a node that does not answer has said last. Of another boot than the node's it says nothing. */
+  /** What a node that does not answer has said last. What it said in another boot than its record's is no word of it. */
   lastWord(node: string): LastWord | undefined {
-    const heard = this.reports.lastList(node);
     const record = this.store.nodes.view.get(node)?.value;
-    if (heard === undefined || record === undefined || heard.report.bootId !== record.bootId) return undefined;
+    if (record === undefined) return undefined;
+    const heard = this.reports.lastList(node)?.report;
     const lookedAt = this.listedAt(node);
     return {
-      ...(heard.report.workloads !== undefined && { workloads: heard.report.workloads }),
+      ...(heard?.bootId === record.bootId && heard?.workloads !== undefined && { workloads: heard.workloads }),
       mayHaveCome: (workload) =>
         !this.store.workloads.view.live || this.assignments.mayHaveBeenOn(node, workload, lookedAt),
       mayStartByItself: (workload) => !this.store.nodes.view.live || mayStartByItself(record, workload),

@@ -126,6 +126,12 @@ it('has what a node has said last, however long ago, and what it ran then in the
   const fleet = fleets.now();
   expect([fleet.reports.size, fleet.heard('n-1')?.ago, fleet.heard('n-2')]).toEqual([0, 60_000, undefined]);
   expect(fleet.lastWord('n-1')).toMatchObject({ workloads });
-  store.nodes.set('n-1', aNode('n-1', { bootId: 'another' }));
-  expect(fleets.now().lastWord('n-1')).toBeUndefined();
+  store.nodes.set('n-1', aNode('n-1', { bootId: 'another', ungated: ['db'] }));
+  const anew = fleets.now().lastWord('n-1');
+  expect([anew?.workloads, anew?.mayStartByItself('db'), anew?.mayStartByItself('web')]).toEqual([
+    undefined,
+    true,
+    false,
+  ]);
+  expect(fleets.now().lastWord('n-9')).toBeUndefined();
 });

@@ -4,7 +4,9 @@ import type { Report } from '#contracts';
  * What a node that does not answer has said last of what it runs. Its start gate asks inventory over the same way as its
  * reports come, and fails closed: what it did not run then, and what was not to run there, has not begun there since.
  */
-export interface LastWord extends Pick<Report, 'workloads'> {
+export interface LastWord {
+  /** Undefined: it has not said in this boot what it runs, or not to whoever asks. */
+  workloads?: Report['workloads'];
   /** It was assigned to the node since that has looked, or it is not known that it was not. */
   mayHaveCome: (workload: string) => boolean;
   /** A boot of the node may start it without asking, whether or not it ran when that has looked. */

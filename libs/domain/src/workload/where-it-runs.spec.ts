@@ -73,12 +73,26 @@ describe('a silent node that is to be fenced', () => {
     expect(checkStart({ ...f, workload: 'x' })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, lastWord: () => undefined })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, unproven: ['b'] })).toEqual({ kind: 'clear' });
+    const isNamed = { ...word, mayStartByItself: () => false };
+    expect(checkStart({ ...f, lastWord: () => isNamed })).toEqual({ kind: 'unknown', nodes: ['d'] });
     const named = (o: Partial<RunningWorkload>): StartCheck['kind'] =>
       checkStart({ ...f, lastWord: () => ({ ...word, workloads: [{ name: 'w', generation: 1, ...o }] }) }).kind;
     expect([named({ starting: true, gated: true }), named({ starting: true }), named({ gated: true })]).toEqual([
       ...['clear', 'unknown', 'unknown'],
     ]);
   });
+});
+
+it('holds what its boot starts without asking where it has not said in it what it runs', () => {
+  const word = (workload: string): LastWord => ({
+    mayHaveCome: () => true,
+    mayStartByItself: (name) => name === workload,
+  });
+  const check = (lastWord: LastWord, target = 'b'): StartCheck =>
+    checkStart({ ...facts([says('a'), says('b'), says('c')]), target, unproven: ['d'], lastWord: () => lastWord });
+  expect(check(word('w'))).toEqual({ kind: 'unknown', nodes: ['d'] });
+  expect(check(word('x'))).toEqual({ kind: 'clear' });
+  expect(check({ ...word('w'), workloads: [] })).toEqual({ kind: 'clear' });
 });
 
 it('is not stopped to be moved while a node is unheard on which it may run: where it runs now rules none of them out', () => {

@@ -12,7 +12,7 @@ export interface StartFacts {
   unproven: readonly string[];
   /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
-  /** Of a node that does not answer; undefined: it was never heard to say what it runs. */
+  /** Of a node that does not answer; undefined: nothing is known of it. */
   lastWord: (node: string) => LastWord | undefined;
 }
 
@@ -107,7 +107,11 @@ export function unheardOf(f: StartFacts): string[] {
   // A unit that was only at its gate is refused there: the work is assigned to another node.
   const mayGoOn = (w: RunningWorkload): boolean => w.name === f.workload && !(w.starting === true && w.gated === true);
   const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n));
-  const mayRun = f.unproven.filter((n) => n !== f.target && f.lastWord(n)?.workloads?.some(mayGoOn));
+  const mayRun = f.unproven.filter((n) => {
+    const word = n === f.target ? undefined : f.lastWord(n);
+    // Of a boot that has not said what it runs: what it starts without asking.
+    return word?.workloads?.some(mayGoOn) ?? word?.mayStartByItself(f.workload) ?? false;
+  });
   return [...new Set([...silent, ...mayRun])].sort();
 }
 

@@ -14,6 +14,13 @@ describe("what an incident waits for before its node's return", () => {
   const line = { workload: 'db', from: 'a', state: 'waiting' as const };
   const settled = (w: WorkloadRecord): boolean => isSettledRecovery(recoveryOf(line, w, false));
 
+  it('waits for work that waits for another node, unless its own is back: that may be lost anew', () => {
+    const held = aWorkload('db', { held: 'It is not known what runs on n-2.' });
+    const state = (w: WorkloadRecord, isBack: boolean): string => recoveryOf(line, w, false, isBack).state;
+    expect([state(held, false), state(held, true)]).toEqual(['waiting', 'held']);
+    expect(state(aWorkload('db'), true)).toBe('waiting');
+  });
+
   it('is a start that is on its way, or that failed once or twice', () => {
     expect(settled(owed(0))).toBe(false);
     expect(settled(owed(0, { start: { cause: 'incident:i', attempt: 0, job: 'j' } }))).toBe(false);

@@ -23,7 +23,10 @@ export function recoveryOf(
   if (w.assignment?.node === r.from && !isBack) return base;
   if (w.desired !== 'running') return { ...base, state: 'skipped', detail: 'It shall not run.' };
   const held = w.held === undefined ? {} : { detail: w.held };
-  if (w.assignment === undefined) return { ...base, ...held, state: noRoom ? 'no-room' : 'waiting' };
+  // While its node is on, a death of it is an incident of its own: this one does not wait for other nodes.
+  const isOthers = isBack && w.held !== undefined;
+  if (w.assignment === undefined)
+    return { ...base, ...held, state: noRoom ? 'no-room' : isOthers ? 'held' : 'waiting' };
   const to = { ...base, ...held, to: w.assignment.node, generation: w.assignment.generation };
   // What is owed to it there waits for its check, which waits for this recovery.
   if (w.assignment.node === r.from)

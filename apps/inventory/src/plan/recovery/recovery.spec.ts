@@ -250,6 +250,15 @@ describe('a recovery that goes on', () => {
     expect(incident().recovery.map((r) => r.state)).toEqual(['running', 'held']);
   });
 
+  it('is not about what is assigned to a node that has come back', async () => {
+    const { store, look, incident } = world({ incident: recovering });
+    runsOn(store, 'n-2', 'db');
+    store.workloads.set('late', aWorkload('late', on('n-1')));
+    store.nodes.set('n-1', aNode('n-1'));
+    await look();
+    expect(incident().recovery.map((r) => r.workload)).toEqual(['db', 'web']);
+  });
+
   it('takes nothing from a node that has come back by a view of before', async () => {
     const { store, look, places } = world({ incident: recovering });
     const { get } = store.nodes.bucket;

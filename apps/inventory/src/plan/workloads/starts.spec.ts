@@ -303,6 +303,19 @@ describe('work whose node is out of service', () => {
   });
 });
 
+it('is not started while it may run on a node that named it last, and whose fencing has failed', async () => {
+  const { store, round, jobs, shown } = world({ a: owed('n-1') });
+  store.nodes.set('n-4', aNode('n-4', { state: 'Disappeared' }));
+  store.incidents.set('n-4', anIncident('n-4', { phase: 'failed' }));
+  store.reports.hear(aReport('n-4', { workloads: [{ name: 'a', generation: 1 }] }), -10_000);
+  await round(0);
+  expect(jobs()).toEqual([]);
+  expect(shown()).toMatchObject([{ do: 'wait', why: 'Held: it is not known what runs on n-4.' }]);
+  store.nodes.set('n-4', aNode('n-4', { state: 'Disappeared', ...off, confirmedOff: { at: 1, incident: 'i' } }));
+  await round(1_000);
+  expect(given(jobs())).toEqual(['a']);
+});
+
 describe('what it waits for', () => {
   it('is noted of the generation that was looked at alone', async () => {
     const { store, round, of } = world({ a: {} }, { 'n-1': off, 'n-2': off, 'n-3': off });
