@@ -1,19 +1,14 @@
 import {
-  alarmKey,
   isOpenIncident,
-  isPaused,
   PERMITS_KEY,
   POWER_QUARANTINE_MS,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
-  waitsForMoves,
-  type AlarmCode,
   type AlarmRecord,
   type ClusterSettings,
   type GateCode,
   type IncidentPhase,
   type IncidentRecord,
-  type JobRecord,
   type NodeRecord,
   type Permits,
   type PlanItem,
@@ -28,58 +23,21 @@ import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isMember } from '#domain/node/membership.js';
 import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
-import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import type { Sender } from '../nats/played-server.js';
 import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
-import { isAlarmTrue, isBoundTo, type AlarmWorld } from './alarm-truth.js';
-import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
-import { heldForNothing } from './hold-truth.js';
-import { isNamed, saidOf, type Obstacle, type PlanWorld } from './plan-truth.js';
+import { Aftermath, type AftermathWorld } from './aftermath.js';
+import type { FleetRule } from './fleet-rules.js';
+import { isNamed, saidOf, type Obstacle } from './plan-truth.js';
 import { kindOf, Writers } from './writers.js';
 
-export const FleetRules = {
-  ...HandsRules,
-  'two-machines': 'never does a workload run on two machines at any instant',
-  'unproven-start':
-    'nothing starts elsewhere before the machine that it ran on was off or booted anew, or a person has confirmed it',
-  'storm-off': 'no off in a storm that heals, but past it by a person',
-  'intent-after-order':
-    'no intent is written after a cancel or a deletion was acknowledged, and after a confirm only to power it on again',
-  'on-in-quarantine': 'nothing is powered on while an off that was given may still be carried out',
-  'cleaned-under-work': 'no cleanup of a node on which something runs',
-  'generation-back': 'the generation of a workload never goes back, nor that of its assignment',
-  'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
-  'held-for-ever':
-    'with faults over, no node is held by a job, a claim or an edit that is over, or of which there is no record',
-  'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
-  'plan-silent':
-    'with faults over, the plan names each gate, hold and lack of room that stands against something, by its true reason',
-  'on-told-early': 'a machine is told as powered on only where it is on',
-  'alarm-untrue': 'with faults over, no alarm stands that is not so',
-  'gate-untrue': 'with faults over, no gate holds an incident that is not so',
-  'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
-} as const;
-export type FleetRule = keyof typeof FleetRules;
 type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
 
-export interface FleetOracleParts extends HandsOracleParts {
-  hosts: ReadonlyMap<string, PlayedHost>;
+export interface FleetOracleParts extends HandsOracleParts, AftermathWorld {
+  chassis: HandsOracleParts['chassis'];
   /** So many may be unhealthy at once. */
   brake: number;
-  /** The monitor's last word of a machine is that it is well. */
-  isCalledUp: (node: string) => boolean;
-  /** The monitor sees too few to judge anybody: in words. */
-  noQuorum: () => string | undefined;
-  /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
-  notCalledDead: (node: string) => string | undefined;
-  /** Hosts of the servers of the bus. */
-  brokers: readonly string[];
-  /** The machine whose power the device of a node switches. */
-  machineOf: (node: string) => string;
-  /** Wall clock of the host of a process, ms. */
-  wallOf: (process: string) => number | undefined;
   /** The incident of a node is in this phase. */
   phase: (phase: IncidentPhase, node: string, gate: GateCode | undefined) => void;
 }
@@ -91,12 +49,6 @@ const JUST_OVER_MS = 1_000;
 
 /** What a boot has started is named by its node's next report, a second later at most, and that is heard within this, ms. */
 const UNHEARD_MS = 2_000;
-
-/**
- * Alarms that say why a workload does not run. That it has ended, or has no start gate, is no reason for it to stay down,
- * and who says that it runs elsewhere is wrong where it runs nowhere.
- */
-const whyNotRunning: readonly AlarmCode[] = ['no-room', 'workload-held'];
 
 /** What follows from the end of an incident is written within this, ms. */
 const JUST_CLOSED_MS = 1_000;
@@ -179,9 +131,20 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly silentSinceMs = new Map<string, number>();
   private reservations: Reservations | undefined;
   private settings: ClusterSettings | undefined;
+  private readonly aftermath: Aftermath;
 
   constructor(private readonly f: FleetOracleParts) {
     super(f);
+    const { incidents, jobs, runsOn, silentSinceMs, permittedMs, calmSinceMs, spokeSinceProof, anew } = this;
+    this.aftermath = new Aftermath(f, {
+      ...{ incidents, jobs, runsOn, silentSinceMs, permittedMs, calmSinceMs, spokeSinceProof, anew },
+      ...this.records,
+      now: this.now,
+      conductor: () => this.holderOf('conductor'),
+      permits: () => this.permits,
+      reservations: () => this.reservations,
+      settings: () => this.settings,
+    });
   }
 
   // HostWitness
@@ -561,7 +524,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   override get isSettled(): boolean {
-    return this.unsettled(() => undefined).length === 0;
+    return this.aftermath.isSettled;
   }
 
   /**
@@ -569,13 +532,13 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
    * what begins, was ordered just now, or is too young to be told.
    */
   isAllNamed(items: readonly PlanItem[]): boolean {
-    return this.obstacles().every((o) => isNamed(o, items, this.planWorld) !== false);
+    return this.aftermath.obstacles().every((o) => isNamed(o, items, this.aftermath.planWorld) !== false);
   }
 
   /** What stands against something is in the plan, by its true reason. */
   judgePlan(items: readonly PlanItem[]): void {
-    for (const o of this.obstacles()) {
-      const isSaid = isNamed(o, items, this.planWorld);
+    for (const o of this.aftermath.obstacles()) {
+      const isSaid = isNamed(o, items, this.aftermath.planWorld);
       if (isSaid === undefined) continue;
       this.probe(`named by the plan: ${o.name}`);
       if (!isSaid)
@@ -586,264 +549,25 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     }
   }
 
-  private obstacles(): Obstacle[] {
-    const found: Obstacle[] = [];
-    this.unsettled((o) => found.push(o));
-    return found;
-  }
-
   override judgeEnd(): void {
     const names = ({ name }: Obstacle): void => this.probe(`at the end: ${name}`);
     for (const a of this.records.alarms.values())
       if (a.cleared === undefined) this.probe(`alarm at the end: ${a.code}`);
-    for (const [rule, what] of this.unsettled(names)) this.violate(rule, what);
-  }
-
-  /** @param names told of each obstacle that stands */
-  private unsettled(names: (obstacle: Obstacle) => void): [FleetRule, string][] {
-    const found: [FleetRule, string][] = [];
-    for (const job of this.openJobs()) {
-      const obstacle = this.cannotLeave(job);
-      if (obstacle !== undefined) names(obstacle);
-      else found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
-    }
-    const jobOf = (id: string): JobRecord | undefined => this.jobs.get(id);
-    // A claim ends by the wall clock of the conductor, which somebody may have set back.
-    for (const what of heldForNothing(this.reservations, jobOf, this.f.wallOf(this.holderOf('conductor'))))
-      found.push(['held-for-ever', what]);
-    const noQuorum = this.noQuorumForNothing();
-    if (noQuorum !== undefined) found.push(['blind-for-ever', noQuorum]);
-    for (const a of this.records.alarms.values())
-      if (a.cleared === undefined && !isAlarmTrue(a.code, a.subject, this.alarmWorld))
-        found.push(['alarm-untrue', `${a.code} of ${a.subject}: ${a.message}`]);
-    for (const i of this.incidents.values()) {
-      const stuck = this.stuckIncident(i, names);
-      if (stuck === undefined) continue;
-      if (i.phase !== 'suppressed') found.push(['incident-stuck', stuck]);
-      else found.push(['gate-untrue', `${i.node} is held by ${i.gate ?? 'no gate'}, which is not so: ${detailOf(i)}`]);
-    }
-    for (const w of this.records.workloads.values()) {
-      if (w.desired !== 'running' || (this.runsOn.get(w.name)?.size ?? 0) > 0) continue;
-      const obstacle = this.obstacleOf(w);
-      if (obstacle !== undefined) names({ name: obstacle, subject: w.name, node: w.assignment?.node });
-      else found.push(['not-running', `${w.name} runs nowhere: ${JSON.stringify(w.assignment ?? 'unassigned')}`]);
-    }
-    return found;
-  }
-
-  private readonly alarmWorld: AlarmWorld = {
-    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
-    isHung: (node) => this.f.hosts.get(node)?.isHung === true,
-    isDrifted: (node) => this.f.hosts.get(node)?.drifted === true,
-    runsOn: (workload) => [...(this.runsOn.get(workload)?.keys() ?? [])],
-    isAtWork: (node) => [...this.runsOn.values()].some((on) => on.has(node)),
-    incident: (node) => this.incidents.get(node),
-    openIncidents: () => [...this.incidents.values()].filter(isOpenIncident),
-    node: (node) => this.records.nodes.get(node),
-    workload: (workload) => this.records.workloads.get(workload),
-    serves: (node) => this.serves(node),
-    nodes: () => [...this.records.nodes.values()],
-    spokeSinceProof: (node) => this.spokeSinceProof.has(this.incidents.get(node)?.id ?? ''),
-    isBeingEmptied: (node) =>
-      this.records.nodes.get(node)?.cordon?.drain === true ||
-      this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
-    workloadsOf: (node) => [...this.records.workloads.values()].filter((w) => w.assignment?.node === node),
-    lacksQuorum: () => this.f.noQuorum() !== undefined,
-    storms: () => this.stormIds.length,
-    isAnew: () => this.anew.size > 0,
-  };
-
-  private readonly gateWorld: GateWorld = {
-    nowMs: () => this.now(),
-    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
-    isHung: (node) => this.f.hosts.get(node)?.isHung === true,
-    isCalledUp: (node) => this.f.isCalledUp(node),
-    isCalledDead: (node) => this.f.notCalledDead(node) === undefined,
-    lacksQuorum: () => this.f.noQuorum() !== undefined,
-    silentSinceMs: (node) => this.silentSinceMs.get(node),
-    node: (node) => this.records.nodes.get(node),
-    nodes: () => [...this.records.nodes.values()],
-    isMiswired: (node) => this.f.machineOf(node) !== node,
-    jobOf: (node) => this.jobs.get(this.reservations?.held[node]?.job ?? ''),
-    openIncidents: () => this.openIncidents,
-    settings: () => this.settings,
-    wallMs: () => this.f.wallOf(this.holderOf('conductor')),
-    permits: () =>
-      (this.permits?.granted ?? []).map((g) => ({ ...g, sinceMs: this.permittedMs.get(g.incident) ?? this.now() })),
-    storms: () =>
-      (this.permits?.trips ?? []).map((trip) => ({ trip, calmSinceMs: this.calmSinceMs.get(trip.id) ?? this.now() })),
-    takesTheBus: (node) => this.takesTheBus(node),
-  };
-
-  private serves(node: string): boolean {
-    const n = this.records.nodes.get(node);
-    const isIn = n?.status === 'Allocated' && n.state === 'Discovered' && n.enrolled;
-    const isFree = n?.cordon === undefined && n?.pendingReturn === undefined && n?.confirmedOff === undefined;
-    const isHeld = this.reservations?.held[node] !== undefined || this.incidentOf(node) !== undefined;
-    return isIn && isFree && !isHeld && this.f.hosts.get(node)?.speaks === true && this.f.isCalledUp(node);
-  }
-
-  private readonly planWorld: PlanWorld = {
-    speaks: (node) => this.f.hosts.get(node)?.speaks === true,
-    incident: (node) => this.incidents.get(node),
-    node: (node) => this.records.nodes.get(node),
-    isJob: (id) => this.jobs.has(id),
-    alarm: (code, subject) => this.raised(code, subject),
-  };
-
-  /** What stands against a workload that has to leave before the job begins. */
-  private cannotLeave(job: JobRecord): Obstacle | undefined {
-    for (const name of job.moving ?? []) {
-      const w = this.records.workloads.get(name);
-      const node = w?.assignment?.node;
-      const obstacle = w && this.obstacleOf(w);
-      if (obstacle !== undefined) return { name: obstacle, subject: name, node };
-      if (node === undefined || this.raised('drain-stuck', node) === undefined) continue;
-      if (isBoundTo(node, this.alarmWorld)) return { name: 'alarm drain-stuck', subject: job.id, node };
-    }
-    // Nothing begins on a node while something may be done to its power.
-    for (const node of waitsForMoves(job) ? job.nodes : []) {
-      const gate = this.gateOf(this.incidentOf(node));
-      if (gate !== undefined) return { name: `gate ${gate}`, subject: job.id, node };
-    }
-    return undefined;
-  }
-
-  private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
-    if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;
-    const { node } = i;
-    const name = this.obstacleOfIncident(i);
-    if (name !== undefined) {
-      names({ name, subject: node, node });
-      return undefined;
-    }
-    if (i.phase === 'recovering') {
-      // What stands against each of its workloads is asked of them.
-      const waits = i.recovery.filter((r) => r.state !== 'running').map((r) => this.records.workloads.get(r.workload));
-      if (waits.some((w) => w !== undefined && this.obstacleOf(w) !== undefined)) return undefined;
-    }
-    return `the incident of ${node} is ${i.phase}: ${detailOf(i)}`;
-  }
-
-  /** What stands against an incident that is neither over nor recovered. */
-  private obstacleOfIncident(i: IncidentRecord): string | undefined {
-    const { node, phase } = i;
-    if (phase === 'suppressed') {
-      const gate = this.gateOf(i);
-      return gate && `gate ${gate}`;
-    }
-    if (i.collateral !== undefined) return 'collateral';
-    const record = this.records.nodes.get(node);
-    if (phase === 'fencing' || phase === 'failed') {
-      const obstacle =
-        record?.cordon === undefined ? (this.f.noQuorum() ?? this.notDead(node) ?? this.observes) : 'a cordon';
-      if (obstacle !== undefined) return obstacle;
-    }
-    const gate = this.gateOfRetry(i);
-    if (gate !== undefined) return `gate ${gate}`;
-    // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
-    if (isAfterOff(i) && this.spokeSinceProof.has(i.id) && this.raised('conflict-power', node) !== undefined)
-      return 'a contradiction';
-    // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
-    return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
-  }
-
-  /** The gate that holds an incident, where it is so. */
-  private gateOf(i: IncidentRecord | undefined): GateCode | undefined {
-    if (i?.phase !== 'suppressed' || i.gate === undefined) return undefined;
-    return isGateTrue(i.gate, i, this.gateWorld) ? i.gate : undefined;
-  }
-
-  /** What is proven off counts among them from when it is on again: what it is by its record then, it is not any more. */
-  private noQuorumForNothing(): string | undefined {
-    const why = this.f.noQuorum();
-    if (why === undefined) return undefined;
-    const on = [...this.records.nodes.values()].filter(
-      (n) =>
-        n.enrolled &&
-        n.cordon === undefined &&
-        (n.confirmedOff === undefined || this.f.chassis.get(n.name)?.on === true),
-    );
-    const speaking = on.filter((n) => this.f.hosts.get(n.name)?.speaks === true).length;
-    return speaking * 2 > on.length ? `${why}, although ${speaking} of ${on.length} that are on speak` : undefined;
-  }
-
-  /** Why nobody acts on a machine that does not speak: the monitor does not call it dead. */
-  private notDead(node: string): string | undefined {
-    return this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
-  }
-
-  /** An operator has ordered that nothing is written to a power device. */
-  private get observes(): string | undefined {
-    return this.settings?.fencing.mode === 'enforce' ? undefined : 'the mode observe';
-  }
-
-  /**
-   * What stands before the next try of a fencing that has failed: a person's pause, which is over by the wall clock of the
-   * conductor, and somebody may have set that back; a storm that its node is of; or the majority of the bus.
-   */
-  private gateOfRetry(i: IncidentRecord | undefined): GateCode | undefined {
-    if (i?.phase !== 'failed') return undefined;
-    const wallMs = this.f.wallOf(this.holderOf('conductor'));
-    if (wallMs !== undefined && isPaused(this.settings?.fencing.paused, wallMs)) return 'PAUSED';
-    return (
-      (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld)) ??
-      (this.takesTheBus(i.node) ? 'QUORUM' : undefined)
-    );
-  }
-
-  /** Without this machine, and those that are silent, no majority of its servers is left. */
-  private takesTheBus(node: string): boolean {
-    const { brokers, hosts } = this.f;
-    const isGone = (name: string): boolean => name === node || hosts.get(name)?.speaks === false;
-    return brokers.includes(node) && brokers.filter((name) => !isGone(name)).length * 2 <= brokers.length;
-  }
-
-  private raised(code: AlarmCode, subject: string): AlarmRecord | undefined {
-    const alarm = this.records.alarms.get(alarmKey(code, subject));
-    return alarm?.cleared === undefined ? alarm : undefined;
-  }
-
-  /** What is named by a record, and stands against it. */
-  private obstacleOf(w: WorkloadRecord): string | undefined {
-    // Alarms then stay as they are, and may say what stood against it before.
-    const noQuorum = this.f.noQuorum();
-    if (noQuorum !== undefined) return noQuorum;
-    const node = w.assignment?.node;
-    const code = whyNotRunning.find((c) => this.raised(c, w.name) !== undefined);
-    if (code !== undefined) return `alarm ${code}`;
-    if (node === undefined) return undefined;
-    const notDead = this.notDead(node);
-    if (notDead !== undefined) return notDead;
-    const i = this.incidentOf(node);
-    const held = this.gateOf(i);
-    if (held !== undefined) return `gate ${held}`;
-    if (i?.collateral !== undefined) return 'collateral';
-    const gate = this.gateOfRetry(i);
-    if (gate !== undefined) return `gate ${gate}`;
-    const record = this.records.nodes.get(node);
-    if (record?.cordon !== undefined) return 'a cordon';
-    if (record?.pendingReturn?.held !== undefined) return 'a held return';
-    if (this.observes !== undefined) return this.observes;
-    const last = this.incidents.get(node);
-    if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was taken back';
-    return undefined;
+    for (const [rule, what] of this.aftermath.faults(names)) this.violate(rule, what);
   }
 }
 
-/** By this write: whoever orders what is ordered already is noted in its story. */
 /** A person has let it go although many are silent, or ordered off a machine that is not silent itself. */
 const isPastStorm = ({ cause, wantedAt, released }: IncidentRecord): boolean =>
   released?.gates.some((gate) => gate === 'BRAKE' || gate === 'DOMAIN') === true ||
   (cause === 'manual' && isHeardVerdict(wantedAt));
 
+/** By this write: whoever orders what is ordered already is noted in its story. */
 function isWantedAnew(i: IncidentRecord, before: IncidentRecord | undefined): boolean {
   if (before?.id !== i.id) return i.wantedAt !== undefined;
   const orders = ({ steps }: IncidentRecord): number => steps.filter((s) => / ordered it too: /.test(s.detail)).length;
   return before.released?.at !== i.released?.at || orders(before) < orders(i);
 }
-
-const detailOf = (i: IncidentRecord): string => i.steps.at(-1)?.detail ?? '';
 
 const returnsOf = (t: StormTrip): number => Object.values(t.members).filter((m) => m.returned === true).length;
 

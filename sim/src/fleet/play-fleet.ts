@@ -1,7 +1,7 @@
 import { Player } from '../play.js';
 import type { FleetHistory } from './fleet-event.js';
 import { drawFleet } from './fleet-history.js';
-import { FleetRules } from './fleet-oracle.js';
+import { FleetRules } from './fleet-rules.js';
 import { FleetWorld } from './fleet-world.js';
 import { FLEET_SEED, namedFleets, type NamedFleet } from './named-fleet-histories.js';
 
