@@ -482,7 +482,12 @@ describe('a record about which a decision throws', () => {
   it('has to say what it runs, where it is a node, before anything starts', () => {
     const store = new MemoryStore();
     store.nodes.set('odd', odd(aNode('odd'), 'confirmedOff'));
-    expect(startCheck(fleetOf(store), 'db', 'n-1')).toEqual({ kind: 'unknown', nodes: ['odd'] });
+    expect(startCheck(fleetOf(store), 'db', 'n-1')).toEqual({
+      kind: 'unknown',
+      silent: ['odd'],
+      named: [],
+      ungated: [],
+    });
   });
 
   it.each([

@@ -119,7 +119,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       hosts,
       reported: (node) => new Set(on(node).map((w) => w.name)),
       isInIncident: () => false,
-      unanswered: () => [],
+      unheard: () => ({ silent: [], named: [], ungated: [] }),
       now: 1,
     });
     const waiting = all.filter((w) => w.desired === 'running' && w.assignment === undefined);

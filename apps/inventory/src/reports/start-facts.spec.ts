@@ -55,10 +55,10 @@ it('a workload may run where a silent node named it last, or starts it by itself
   dead();
   expect(check()).toEqual({ kind: 'clear' });
   dead({ ungated: ['db'] });
-  expect(check()).toEqual({ kind: 'unknown', nodes: ['n-2'] });
+  expect(check()).toEqual({ kind: 'unknown', silent: [], named: [], ungated: ['n-2'] });
   store.reports.hear(aReport('n-2', { workloads: [{ name: 'db', generation: 1 }] }), -60_000);
   dead();
-  expect(check()).toEqual({ kind: 'unknown', nodes: ['n-2'] });
+  expect(check()).toEqual({ kind: 'unknown', silent: [], named: ['n-2'], ungated: [] });
   dead({ confirmedOff: { at: 1, incident: 'i' } });
   expect(check()).toEqual({ kind: 'clear' });
 });

@@ -14,6 +14,7 @@ import {
   type RegistryFacts,
   type StartQuestions,
   type StartReason,
+  type StartRefusal,
 } from './start-decision.js';
 
 const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
@@ -151,7 +152,7 @@ describe('what stands against a start', () => {
     ['NAMED_BY_THE_LEFT', { check: seen, workload: { ...here, move } }],
     ['RUNS_ELSEWHERE', { check: seen }],
     ['STARTS_ELSEWHERE', { check: starting }],
-    ['SILENT', { check: { kind: 'unknown', nodes: ['n-2'] } }],
+    ['SILENT', { check: { kind: 'unknown', silent: ['n-2'], named: [], ungated: [] } }],
     [undefined, { check: { kind: 'there' } }],
   ])('to a provisioner: %s', (code, facts) => {
     expect(permission(facts)).toBe(code);
@@ -167,8 +168,11 @@ describe('what stands against a start', () => {
     ['STARTS_ELSEWHERE', { check: { ...starting, starting: { awaits: 'n-1' } }, startingForMs: () => Infinity }],
     ['RUNS_AS_ORDERED', { check: { kind: 'there' } }],
     [undefined, { check: { kind: 'there' }, workload: { ...here, start: { cause: 'run-again', attempt: 0 } } }],
-    ['OUT_OF_SERVICE', { out: () => 'it is cordoned', check: { kind: 'unknown', nodes: ['n-2'] } }],
-    ['SILENT', { check: { kind: 'unknown', nodes: ['n-2'] } }],
+    [
+      'OUT_OF_SERVICE',
+      { out: () => 'it is cordoned', check: { kind: 'unknown', silent: ['n-2'], named: [], ungated: [] } },
+    ],
+    ['SILENT', { check: { kind: 'unknown', silent: ['n-2'], named: [], ungated: [] } }],
     ['RETRY', { retryInMs: () => 1, workload: { ...here, start: { cause: 'incident:1', attempt: 1 } } }],
   ])('before it is handed to a job: %s', (code, facts) => {
     expect(order(facts)).toBe(code);
@@ -194,14 +198,14 @@ describe('what stands against a start', () => {
     expect(replace({ kind: 'there' })).toBe('RUNS_THERE');
     expect(replace(seen)).toBe('RUNS_ELSEWHERE');
     expect(replace(starting)).toBe('STARTS_ELSEWHERE');
-    expect(replace({ kind: 'unknown', nodes: ['n-2'] })).toBe('SILENT');
+    expect(replace({ kind: 'unknown', silent: ['n-2'], named: [], ungated: [] })).toBe('SILENT');
   });
 
   it('before it is placed is that a node still names it', () => {
     const place = (o: Partial<StartQuestions['place']> = {}): StartReason | undefined =>
       startRefusal('place', { workload: here, ...clear, leftForMs: () => 0, ...o })?.code;
     expect(place()).toBeUndefined();
-    expect(place({ check: { kind: 'unknown', nodes: ['n-2'] } })).toBeUndefined();
+    expect(place({ check: { kind: 'unknown', silent: ['n-2'], named: [], ungated: [] } })).toBeUndefined();
     expect(place({ check: seen, workload: { ...here, move } })).toBe('JUST_LEFT');
     expect(place({ check: seen, mayFollow: () => false })).toBe('RUNS_ON_THE_DEAD');
     expect(place({ check: starting })).toBe('STARTS_ELSEWHERE');
@@ -221,12 +225,38 @@ describe('what stands against a start', () => {
     expect(again({ holder: 'job-1' })).toBe('RESERVED');
   });
 
+  it('is told of who does not say what it runs, and of who is not proven off and may have it, in a sentence each', () => {
+    const why = (silent: string[], named: string[], ungated: string[] = []): string | undefined =>
+      startRefusal('order', {
+        ...{ workload: here, ...clear, leftForMs: () => 0, out: () => undefined, retryInMs: () => 0 },
+        check: { kind: 'unknown', silent, named, ungated },
+      })?.why;
+    expect(why(['n-2', 'n-3'], [])).toBe('Held: it is not known what runs on n-2, n-3.');
+    expect(why([], ['n-4'])).toBe('Held: n-4 named it last, and is not proven off.');
+    expect(why([], ['n-4', 'n-5'])).toBe('Held: n-4, n-5 named it last, and are not proven off.');
+    expect(why([], [], ['n-6'])).toBe('Held: n-6 may have started it without asking, and is not proven off.');
+    expect(why(['n-2'], ['n-4'])).toBe(
+      'Held: it is not known what runs on n-2. n-4 named it last, and is not proven off.',
+    );
+  });
+
   it('where a node is emptied is that it, or anybody else, does not say what it runs', () => {
-    const leave = (o: Partial<StartQuestions['move']> = {}): StartReason | undefined =>
-      startRefusal('move', { isInIncident: false, isSilent: false, unanswered: [], ...o })?.code;
+    const nobody = { silent: [], named: [], ungated: [] };
+    const refusal = (o: Partial<StartQuestions['move']>): StartRefusal | undefined =>
+      startRefusal('move', { name: 'db', isInIncident: false, isSilent: false, unheard: nobody, ...o });
+    const leave = (o: Partial<StartQuestions['move']> = {}): StartReason | undefined => refusal(o)?.code;
+    const why = (silent: string[], named: string[], ungated: string[] = []): string | undefined =>
+      refusal({ unheard: { silent, named, ungated } })?.why;
     expect(leave()).toBeUndefined();
     expect(leave({ isInIncident: true, isSilent: true })).toBe('LEAVES_BY_INCIDENT');
     expect(leave({ isSilent: true })).toBe('SOURCE_SILENT');
-    expect(leave({ unanswered: ['n-2'] })).toBe('OTHERS_SILENT');
+    expect(leave({ unheard: { silent: ['n-2'], named: [], ungated: [] } })).toBe('OTHERS_SILENT');
+    expect(leave({ unheard: { silent: [], named: ['n-4'], ungated: [] } })).toBe('OTHERS_SILENT');
+    expect(why(['n-2'], [])).toBe('n-2 must say what they run before anything starts.');
+    expect(why([], ['n-4'])).toBe('db: n-4 named it last, and is not proven off.');
+    expect(why([], [], ['n-6'])).toBe('db: n-6 may have started it without asking, and is not proven off.');
+    expect(why(['n-2'], ['n-4'])).toBe(
+      'n-2 must say what they run before anything starts. db: n-4 named it last, and is not proven off.',
+    );
   });
 });

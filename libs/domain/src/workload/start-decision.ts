@@ -4,7 +4,7 @@ import { shutdownAwaited } from '../incident/shut-down.js';
 import { PUT } from './causes.js';
 import { failedStart } from './failed-tries.js';
 import { isGivenAnyway } from './owed-start.js';
-import type { SeenElsewhere, StartCheck } from './where-it-runs.js';
+import { isAnyUnheard, type SeenElsewhere, type StartCheck, type Unheard } from './where-it-runs.js';
 
 /** What stands in the registry of a workload and of the node that it is to start on. */
 export interface RegistryFacts {
@@ -67,7 +67,7 @@ export interface StartQuestions {
     holder: string | undefined;
   };
   /** Whoever empties a node, before the first of its workloads is stopped there. */
-  move: { isInIncident: boolean; isSilent: boolean; unanswered: readonly string[] };
+  move: { name: string; isInIncident: boolean; isSilent: boolean; unheard: Unheard };
 }
 export type StartAsker = keyof StartQuestions;
 
@@ -83,6 +83,22 @@ export const GATE_MS = 30_000;
 type Reason<F> = (f: F) => string | undefined;
 const when = (stands: boolean, text: () => string): string | undefined => (stands ? text() : undefined);
 const elsewhere = (check: StartCheck): SeenElsewhere | undefined => (check.kind === 'elsewhere' ? check : undefined);
+
+/**
+ * All causes at once: who mends the one has the others still before him.
+ * @param subject of what "it" is, where that is not said before
+ */
+const unheardText = ({ silent, named, ungated }: Unheard, mute: (nodes: string) => string, subject = ''): string => {
+  const unproven = (nodes: readonly string[], why: string): string[] =>
+    nodes.length === 0
+      ? []
+      : [`${subject}${nodes.join(', ')} ${why}, and ${nodes.length === 1 ? 'is' : 'are'} not proven off.`];
+  return [
+    ...(silent.length === 0 ? [] : [mute(silent.join(', '))]),
+    ...unproven(named, 'named it last'),
+    ...unproven(ungated, 'may have started it without asking'),
+  ].join(' ');
+};
 
 type OfWorkload = Pick<RegistryFacts, 'workload'>;
 type OfNode = Pick<RegistryFacts, 'record'>;
@@ -195,15 +211,19 @@ export const startReasons = {
   RUNS_AS_ORDERED: ({ workload, check }: { workload: WorkloadRecord } & Pick<FleetFacts, 'check'>) =>
     when(check.kind === 'there' && !isGivenAnyway(workload), () => 'It runs there already.'),
   SILENT: ({ check }: Pick<FleetFacts, 'check'>) =>
-    check.kind === 'unknown' ? `Held: it is not known what runs on ${check.nodes.join(', ')}.` : undefined,
+    check.kind === 'unknown'
+      ? `Held: ${unheardText(check, (nodes) => `it is not known what runs on ${nodes}.`)}`
+      : undefined,
   SOURCE_SILENT: (f: { isSilent: boolean }) =>
     when(
       f.isSilent,
       () =>
         'Its node does not say what it runs. If that is dead: power it off, then release that incident, or confirm it.',
     ),
-  OTHERS_SILENT: (f: { unanswered: readonly string[] }) =>
-    when(f.unanswered.length > 0, () => `${f.unanswered.join(', ')} must say what they run before anything starts.`),
+  OTHERS_SILENT: ({ name, unheard }: { name: string; unheard: Unheard }) =>
+    when(isAnyUnheard(unheard), () =>
+      unheardText(unheard, (nodes) => `${nodes} must say what they run before anything starts.`, `${name}: `),
+    ),
 } satisfies Record<string, Reason<never>>;
 export type StartReason = keyof typeof startReasons;
 

@@ -69,17 +69,32 @@ describe('a silent node that is to be fenced', () => {
       mayStartByItself: () => true,
     };
     const f = { ...facts([says('a'), says('b'), says('c')]), unproven: ['d'], lastWord: () => word };
-    expect(checkStart(f)).toEqual({ kind: 'unknown', nodes: ['d'] });
+    expect(checkStart(f)).toEqual({ kind: 'unknown', silent: [], named: ['d'], ungated: [] });
     expect(checkStart({ ...f, workload: 'x' })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, lastWord: () => undefined })).toEqual({ kind: 'clear' });
     expect(checkStart({ ...f, unproven: ['b'] })).toEqual({ kind: 'clear' });
     const isNamed = { ...word, mayStartByItself: () => false };
-    expect(checkStart({ ...f, lastWord: () => isNamed })).toEqual({ kind: 'unknown', nodes: ['d'] });
+    expect(checkStart({ ...f, lastWord: () => isNamed })).toEqual({
+      kind: 'unknown',
+      silent: [],
+      named: ['d'],
+      ungated: [],
+    });
     const named = (o: Partial<RunningWorkload>): StartCheck['kind'] =>
       checkStart({ ...f, lastWord: () => ({ ...word, workloads: [{ name: 'w', generation: 1, ...o }] }) }).kind;
     expect([named({ starting: true, gated: true }), named({ starting: true }), named({ gated: true })]).toEqual([
       ...['clear', 'unknown', 'unknown'],
     ]);
+  });
+
+  it('is told apart from who does not say what it runs, and is one of the two alone', () => {
+    const word: LastWord = {
+      workloads: [{ name: 'w', generation: 1 }],
+      mayHaveCome: () => true,
+      mayStartByItself: () => true,
+    };
+    const f = { ...facts([says('b')]), unproven: ['d', 'c'], lastWord: () => word };
+    expect(checkStart(f)).toEqual({ kind: 'unknown', silent: ['a'], named: ['c', 'd'], ungated: [] });
   });
 });
 
@@ -90,14 +105,14 @@ it('holds what its boot starts without asking where it has not said in it what i
   });
   const check = (lastWord: LastWord, target = 'b'): StartCheck =>
     checkStart({ ...facts([says('a'), says('b'), says('c')]), target, unproven: ['d'], lastWord: () => lastWord });
-  expect(check(word('w'))).toEqual({ kind: 'unknown', nodes: ['d'] });
+  expect(check(word('w'))).toEqual({ kind: 'unknown', silent: [], named: [], ungated: ['d'] });
   expect(check(word('x'))).toEqual({ kind: 'clear' });
   expect(check({ ...word('w'), workloads: [] })).toEqual({ kind: 'clear' });
 });
 
 it('is not stopped to be moved while a node is unheard on which it may run: where it runs now rules none of them out', () => {
-  expect(unheardOf(facts([says('a'), says('b', 'w')]))).toEqual(['c']);
-  expect(unheardOf(facts([says('a'), says('b', 'w'), says('c')]))).toEqual([]);
+  expect(unheardOf(facts([says('a'), says('b', 'w')]))).toEqual({ silent: ['c'], named: [], ungated: [] });
+  expect(unheardOf(facts([says('a'), says('b', 'w'), says('c')]))).toEqual({ silent: [], named: [], ungated: [] });
 });
 
 describe('before a start', () => {
@@ -106,7 +121,7 @@ describe('before a start', () => {
   });
 
   it('a node that did not answer holds it, by name', () => {
-    expect(checkStart(facts([says('a')]))).toEqual({ kind: 'unknown', nodes: ['b', 'c'] });
+    expect(checkStart(facts([says('a')]))).toEqual({ kind: 'unknown', silent: ['b', 'c'], named: [], ungated: [] });
   });
 
   it('a node that did not answer holds it, also where its unit is only being started on its own', () => {
@@ -114,14 +129,19 @@ describe('before a start', () => {
       checkStart(
         facts([...fresh, { node: 'b', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true }] }]),
       );
-    expect(starting(says('a'))).toEqual({ kind: 'unknown', nodes: ['c'] });
+    expect(starting(says('a'))).toEqual({ kind: 'unknown', silent: ['c'], named: [], ungated: [] });
     expect(starting(says('a'), says('c'))).toEqual({ kind: 'there' });
     expect(checkStart(facts([says('a'), says('b', 'w')]))).toEqual({ kind: 'there' });
   });
 
   it('a report without a list is no answer', () => {
     const mute = { node: 'c', bootId: 'b' };
-    expect(checkStart(facts([says('a'), says('b'), mute]))).toEqual({ kind: 'unknown', nodes: ['c'] });
+    expect(checkStart(facts([says('a'), says('b'), mute]))).toEqual({
+      kind: 'unknown',
+      silent: ['c'],
+      named: [],
+      ungated: [],
+    });
   });
 
   it('seen elsewhere is stronger than a node that did not answer', () => {
@@ -181,7 +201,7 @@ describe('a node that does not answer counts by its last word', () => {
     const fresh = ['a', 'b', 'c'].filter((n) => n !== node).map((n) => says(n));
     return checkStart({ ...facts(fresh), lastWord: (n) => (n === node ? last : undefined) });
   };
-  const held = (node = 'c'): StartCheck => ({ kind: 'unknown', nodes: [node] });
+  const held = (node = 'c'): StartCheck => ({ kind: 'unknown', silent: [node], named: [], ungated: [] });
 
   it('which rules out what it did not run, where it runs nothing ungated', () => {
     expect(mute(word())).toEqual({ kind: 'clear' });

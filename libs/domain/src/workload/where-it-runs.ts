@@ -34,8 +34,21 @@ export type StartCheck =
   /** It runs on the target already. */
   | { kind: 'there' }
   | SeenElsewhere
-  /** It may be on these: they did not say what they run, or named it last and are not proven off. */
-  | { kind: 'unknown'; nodes: string[] };
+  /** It may be on these. */
+  | ({ kind: 'unknown' } & Unheard);
+
+/** Nodes on which a workload may run beside all that is seen, each in one of the lists. */
+export interface Unheard {
+  /** They do not say what they run, and their last word does not rule it out. */
+  silent: string[];
+  /** They named it last, and are not proven off. */
+  named: string[];
+  /** Their boot may start it without asking, and has not said what it runs; they are not proven off. */
+  ungated: string[];
+}
+
+export const isAnyUnheard = ({ silent, named, ungated }: Unheard): boolean =>
+  silent.length + named.length + ungated.length > 0;
 
 /**
  * Where a workload may be running unknown to us: in service by its records, whatever workers and detector are doing;
@@ -92,13 +105,13 @@ export function checkStart(f: StartFacts): StartCheck {
   }
   // A unit that is only being started there says nothing of the others: its gate may have refused it.
   if (runsThere && !isStarting(f.target)) return { kind: 'there' };
-  const nodes = unheardOf(f);
-  if (nodes.length > 0) return { kind: 'unknown', nodes };
+  const unheard = unheardOf(f);
+  if (isAnyUnheard(unheard)) return { kind: 'unknown', ...unheard };
   return { kind: runsThere ? 'there' : 'clear' };
 }
 
-/** Nodes on which it may run beside all that is seen: each has to speak, or to be ruled out, before it is started anew. */
-export function unheardOf(f: StartFacts): string[] {
+/** Each of them has to speak, or to be ruled out, before it is started anew. */
+export function unheardOf(f: StartFacts): Unheard {
   const answered = answeredIn(f);
   const isRuledOut = (node: string): boolean => {
     const word = node === f.target ? undefined : f.lastWord(node);
@@ -106,14 +119,16 @@ export function unheardOf(f: StartFacts): string[] {
   };
   // A unit that was only at its gate is refused there: the work is assigned to another node.
   const mayGoOn = (w: RunningWorkload): boolean => w.name === f.workload && !(w.starting === true && w.gated === true);
-  const silent = f.mustAnswer.filter((n) => !answered.has(n) && !isRuledOut(n));
-  const mayRun = f.unproven.filter((n) => {
-    const word = n === f.target ? undefined : f.lastWord(n);
-    // Of a boot that has not said what it runs: what it starts without asking.
-    return word?.workloads?.some(mayGoOn) ?? word?.mayStartByItself(f.workload) ?? false;
-  });
-  return [...new Set([...silent, ...mayRun])].sort();
+  const others = f.unproven.filter((n) => n !== f.target);
+  const named = others.filter((n) => f.lastWord(n)?.workloads?.some(mayGoOn));
+  const ungated = others.filter((n) => startsByItself(f.lastWord(n), f.workload));
+  const isMute = (n: string): boolean =>
+    !answered.has(n) && !isRuledOut(n) && !named.includes(n) && !ungated.includes(n);
+  return { silent: f.mustAnswer.filter(isMute).sort(), named: named.sort(), ungated: ungated.sort() };
 }
+
+const startsByItself = (word: LastWord | undefined, workload: string): boolean =>
+  word !== undefined && word.workloads === undefined && word.mayStartByItself(workload);
 
 const answeredIn = ({ fresh }: StartFacts): ReadonlySet<string> =>
   new Set(fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));

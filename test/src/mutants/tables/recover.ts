@@ -179,14 +179,14 @@ export const recover: readonly Mutant[] = [
     name: 'what an unproven dead node named last is started beside it',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'unheardOf',
-    operation: { replace: '[...silent, ...mayRun]', with: 'silent' },
+    operation: { replace: 'named.sort()', with: '[]' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
     name: 'what the boot of an unproven dead node starts without asking is started beside it',
     file: 'libs/domain/src/workload/where-it-runs.ts',
-    symbol: 'unheardOf',
-    operation: { replace: 'word?.mayStartByItself(f.workload)', with: 'false' },
+    symbol: 'startsByItself',
+    operation: { replace: 'word.mayStartByItself(workload)', with: 'false' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
@@ -216,6 +216,20 @@ export const recover: readonly Mutant[] = [
     symbol: 'recoveryOf',
     operation: { replace: 'isBack && w.held !== undefined', with: 'false' },
     specs: ['apps/inventory/src/plan/recovery/recovery-line.spec.ts'],
+  },
+  {
+    name: 'work is stopped to be moved although a dead node that is not proven off named it last',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'isAnyUnheard',
+    operation: { replace: 'named.length', with: '0' },
+    specs: MOVES,
+  },
+  {
+    name: 'work is stopped to be moved although the boot of a dead node that is not proven off may start it by itself',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'isAnyUnheard',
+    operation: { replace: 'ungated.length', with: '0' },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts', 'libs/domain/src/workload/start-decision.spec.ts'],
   },
   {
     name: 'a node that was not proven off since its incident began counts as off',
@@ -273,7 +287,10 @@ export const recover: readonly Mutant[] = [
     name: 'a workload is stopped to be moved while a node on which it may run is silent',
     file: 'apps/inventory/src/plan/workloads/start-check.ts',
     symbol: 'unheardBefore',
-    operation: { replace: 'unheardOf(startFacts(fleet, workload, own))', with: '[]' },
+    operation: {
+      replace: 'unheardOf(startFacts(fleet, workload, own))',
+      with: '({ silent: [], named: [], ungated: [] })',
+    },
     specs: MOVES,
   },
   {
@@ -336,7 +353,7 @@ export const recover: readonly Mutant[] = [
     name: 'a node that did not answer is taken for one that runs nothing',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'checkStart',
-    operation: { replace: 'nodes.length > 0', with: 'nodes.length > 9999' },
+    operation: { replace: 'isAnyUnheard(unheard)', with: 'false' },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   ...(

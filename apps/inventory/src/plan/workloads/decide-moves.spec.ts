@@ -6,10 +6,12 @@ import { workloadAfter } from '#domain/workload/changes.js';
 import { LEFT_OUT_MS } from '#domain/workload/failed-starts.js';
 import type { Host } from '#domain/workload/placement.js';
 import { askStartGate } from '#domain/workload/start-decision.js';
+import type { Unheard } from '#domain/workload/where-it-runs.js';
 import { aNode, aWorkload } from '../../testing/records.js';
 import { beginning, decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './decide-moves.js';
 
 const NOW = 1_700_000_000_000;
+const NOBODY = { silent: [], named: [], ungated: [] };
 const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });
 const on = (name: string, node: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
   aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
@@ -19,7 +21,7 @@ const facts = (workloads: WorkloadRecord[], o: Partial<MoveFacts> = {}): MoveFac
   hosts: [host('a', { out: 'cordoned' }), host('b'), host('c')],
   reported: (node) => new Set(workloads.filter((w) => w.assignment?.node === node).map((w) => w.name)),
   isInIncident: () => false,
-  unanswered: () => [],
+  unheard: () => NOBODY,
   now: NOW,
   ...o,
 });
@@ -143,7 +145,7 @@ describe('which workloads begin to leave a node', () => {
     for (const [o, why] of [
       [{ isInIncident: () => true }, 'open incident'],
       [{ reported: () => undefined }, 'does not say what it runs'],
-      [{ unanswered: () => ['c'] }, 'c must say what they run'],
+      [{ unheard: () => ({ silent: ['c'], named: [], ungated: [] }) }, 'c must say what they run'],
     ] as const) {
       expect(begun(facts(all, o))).toEqual([]);
       expect(stuck(facts(all, o))).toContain(why);
@@ -151,8 +153,9 @@ describe('which workloads begin to leave a node', () => {
   });
 
   it('stay one by one: somebody who does not say what runs there may have been given one of them, and not another', () => {
-    const unanswered = (workload: string): string[] => (workload === 'db' ? ['c'] : []);
-    const f = facts([on('db', 'a'), on('web', 'a')], { unanswered });
+    const unheard = (workload: string): Unheard =>
+      workload === 'db' ? { silent: ['c'], named: [], ungated: [] } : NOBODY;
+    const f = facts([on('db', 'a'), on('web', 'a')], { unheard });
     expect(begun(f)).toEqual(['web→b']);
     expect(stuck(f)).toContain('c must say what they run');
   });
@@ -242,7 +245,7 @@ describe('a workload that moves', () => {
                 hosts: hosts(),
                 reported: (x) => new Set(told.get(x) === true ? ['db'] : []),
                 isInIncident: () => false,
-                unanswered: () => [],
+                unheard: () => NOBODY,
                 now: NOW,
               });
               for (const b of plan.begin) write(workloadAfter(w, beginning(b, NOW)));

@@ -5,6 +5,7 @@ import { isFailing, leftOut, START_FAILED, TRIES_OF_ONE_ORDER } from '#domain/wo
 import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
+import type { Unheard } from '#domain/workload/where-it-runs.js';
 
 /** Moves under way over the whole fleet, so that they never keep recoveries waiting. From one node there is one. */
 export const MOVES_AT_ONCE = 4;
@@ -19,8 +20,8 @@ export interface MoveFacts {
   reported(node: string): ReadonlySet<string> | undefined;
   /** The node has an incident that may yet power it off: what runs there is the incident's. */
   isInIncident(node: string): boolean;
-  /** Nodes that must say what they run before this workload is started anywhere else, and do not. */
-  unanswered(workload: string): readonly string[];
+  /** Nodes that must speak, or be proven off, before this workload is started anywhere else. */
+  unheard(workload: string): Unheard;
   /** Wall clock. */
   now: number;
 }
@@ -113,10 +114,12 @@ function hindranceOf(
   reported: ReadonlySet<string> | undefined,
   f: MoveFacts,
 ): string | undefined {
+  const unheard = f.unheard(workload);
   const facts = {
+    name: workload,
     isInIncident: f.isInIncident(node),
     isSilent: reported === undefined,
-    unanswered: f.unanswered(workload).filter((n) => n !== node),
+    unheard: { ...unheard, silent: unheard.silent.filter((n) => n !== node) },
   };
   return startRefusal('move', facts)?.why;
 }

@@ -78,6 +78,19 @@ describe('a node that is drained', () => {
     expect(of('a')?.stop).toMatchObject({ attempt: 0 });
   });
 
+  it('keeps its work running while a dead node that named it last is not proven off, and somebody is told', async () => {
+    const { store, round, of, shown, told } = world({ nodes: { 'n-1': drain } });
+    store.nodes.set('n-3', aNode('n-3', { state: 'Disappeared' }));
+    store.reports.hear(aReport('n-3', { seq: 5, workloads: [{ name: 'a', generation: 1 }] }), 0);
+    store.incidents.set('n-3', anIncident('n-3', { phase: 'suppressed' }));
+    store.workloads.set('a', aWorkload('a', on('n-1')));
+    await round(20_000);
+    await round(24_000);
+    const why = 'a: n-3 named it last, and is not proven off.';
+    expect([of('a')?.stop, shown()?.hindered]).toEqual([undefined, new Map([['n-1', [why]]])]);
+    expect(told()).toEqual([`Its workloads cannot all be moved away. ${why}`]);
+  });
+
   it('has its work moved away, and counts as drained once a full read shows nothing there', async () => {
     const { store, round, of, cordon } = world({ nodes: { 'n-1': drain }, workloads: { a: on('n-1') } });
     await round(0);

@@ -95,7 +95,7 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
       ...{ leaving, workloads: some.map((e) => e.value), hosts: room.made, now: fleet.wallMs },
       reported: (node) => reported(fleet, node),
       isInIncident: (node) => isInIncident(fleet, node),
-      unanswered: (workload) =>
+      unheard: (workload) =>
         unheardBefore(fleet, workload, fleet.workloads.get(workload)?.value.assignment?.node ?? ''),
     }),
   );

@@ -1,5 +1,12 @@
 import type { IncidentRecord } from '#contracts';
-import { checkStart, isUnproven, unheardOf, type StartCheck, type StartFacts } from '#domain/workload/where-it-runs.js';
+import {
+  checkStart,
+  isUnproven,
+  unheardOf,
+  type StartCheck,
+  type StartFacts,
+  type Unheard,
+} from '#domain/workload/where-it-runs.js';
 import { mayFollowTo, whetherMustAnswer } from '../../reports/who-must-answer.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
@@ -14,8 +21,8 @@ export function startCheck(fleet: Fleet, workload: string, target: string): Star
   return check;
 }
 
-/** Nodes that have to speak before it is stopped on its own node, to be started on another. */
-export const unheardBefore = (fleet: Fleet, workload: string, own: string): string[] =>
+/** Who has to speak, or to be proven off, before it is stopped on its own node, to be started on another. */
+export const unheardBefore = (fleet: Fleet, workload: string, own: string): Unheard =>
   unheardOf(startFacts(fleet, workload, own));
 
 const startFacts = (fleet: Fleet, workload: string, target: string): StartFacts => ({

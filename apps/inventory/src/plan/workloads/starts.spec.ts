@@ -310,7 +310,7 @@ it('is not started while it may run on a node that named it last, and whose fenc
   store.reports.hear(aReport('n-4', { workloads: [{ name: 'a', generation: 1 }] }), -10_000);
   await round(0);
   expect(jobs()).toEqual([]);
-  expect(shown()).toMatchObject([{ do: 'wait', why: 'Held: it is not known what runs on n-4.' }]);
+  expect(shown()).toMatchObject([{ do: 'wait', why: 'Held: n-4 named it last, and is not proven off.' }]);
   store.nodes.set('n-4', aNode('n-4', { state: 'Disappeared', ...off, confirmedOff: { at: 1, incident: 'i' } }));
   await round(1_000);
   expect(given(jobs())).toEqual(['a']);
@@ -360,6 +360,23 @@ describe('a proof of off that its node contradicts', () => {
 });
 
 describe('an alarm about a start', () => {
+  it('says of a dead node that is not proven off that it named the work last, as the plan does', async () => {
+    const { store, round, of, shown, alarms } = world({});
+    await round(0, { 'n-3': ['a'] });
+    store.workloads.set('a', aWorkload('a', owed('n-1')));
+    store.nodes.set('n-3', aNode('n-3', { state: 'Disappeared' }));
+    store.incidents.set('n-3', anIncident('n-3', { phase: 'suppressed' }));
+    await round(20_000, { 'n-3': null });
+    await round(20_000 + SETTLE_MS, { 'n-3': null });
+    const why = 'Held: n-3 named it last, and is not proven off.';
+    expect([alarms(), of('a').held, active(store)['workload-held=a']?.message]).toEqual([
+      ['workload-held=a'],
+      why,
+      why,
+    ]);
+    expect(shown()).toMatchObject([{ do: 'wait', why }]);
+  });
+
   it('is raised once a silent node has been silent for a while, and goes with the start', async () => {
     const { round, of, alarms } = world({ a: owed('n-1') }, { 'n-3': { vars: {} } });
     await round(0);
