@@ -2783,7 +2783,8 @@ export const namedSchemas: Record<string, Schema> = {
     required: ['workload', 'generation', 'driver', 'spec'],
   },
   RecoveryAssignment: {
-    description: 'Which workload goes where; chosen once, then kept until its target is itself fenced.',
+    description:
+      "What has become of a workload of a node that was proven off, by the workload's own record. `to`: where it is assigned since; the node itself where that has come back, and has kept it.",
     type: 'object',
     properties: {
       workload: { type: 'string' },

@@ -60,6 +60,14 @@ describe('a proof of off that its node contradicts', () => {
     expect(void_({ recovery }).steps.at(-1)?.detail).toContain('db on n-4');
   });
 
+  it('says what its node had when it came back, which was started nowhere else', () => {
+    const kept = [taken('web', { state: 'running', to: 'n-1' }), taken('log', { state: 'held', to: 'n-1' })];
+    expect(movedText(kept)).toBe('Nothing of it was started elsewhere. Kept by n-1, which has come back: web, log.');
+    expect(movedText([taken('db', { state: 'running', to: 'n-4' }), ...kept, taken('mq')])).toBe(
+      'Started elsewhere, and perhaps running twice: db on n-4. Not started: mq. Kept by n-1, which has come back: web, log.',
+    );
+  });
+
   it('makes its node one that is not off and waits for its check, and its devices another machine’s', () => {
     const heard = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 9, at: 1 };
     const after = notOff({ ...node, verdict: heard }, proven(), 5) as NodeRecord;

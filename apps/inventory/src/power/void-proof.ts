@@ -1,6 +1,7 @@
 import {
   devicesMark,
   identityBasis,
+  isKept,
   provenIdentity,
   identityStanding,
   knownIdentity,
@@ -94,15 +95,21 @@ export function contradictedBy(i: IncidentRecord, node: NodeRecord): string | un
   return blamed.length === 0 ? undefined : `${blamed.map((d) => d.id).join(' and ')} called it off while it spoke.`;
 }
 
-/** What became of what had been taken from the node, in one sentence for people. */
+/** What became of what the node had, for people. */
 export function movedText(recovery: readonly RecoveryAssignment[]): string {
-  const begun = recovery.filter((r) => r.to !== undefined && (r.state === 'running' || r.state === 'starting'));
-  const rest = recovery.filter((r) => !begun.includes(r)).map((r) => r.workload);
+  const kept = recovery.filter(isKept);
+  const left = recovery.filter((r) => !isKept(r));
+  const begun = left.filter((r) => r.to !== undefined && (r.state === 'running' || r.state === 'starting'));
+  const rest = left.filter((r) => !begun.includes(r)).map((r) => r.workload);
   const started =
     begun.length === 0
       ? 'Nothing of it was started elsewhere.'
       : `Started elsewhere, and perhaps running twice: ${begun.map((r) => `${r.workload} on ${r.to}`).join(', ')}.`;
-  return rest.length === 0 || begun.length === 0 ? started : `${started} Not started: ${rest.join(', ')}.`;
+  const unstarted = rest.length === 0 || begun.length === 0 ? [] : `Not started: ${rest.join(', ')}.`;
+  const [own] = kept;
+  const stayed =
+    own === undefined ? [] : `Kept by ${own.from}, which has come back: ${kept.map((r) => r.workload).join(', ')}.`;
+  return [started, unstarted, stayed].flat().join(' ');
 }
 
 function against({ proof }: IncidentRecord): string {

@@ -80,6 +80,19 @@ const alarm = (at: number, o: object = {}): PublicEvent =>
   });
 
 describe('the report on an incident', () => {
+  it('tells what runs elsewhere apart from what its node had when it came back', () => {
+    const line = (workload: string, to: string) => ({ workload, from: NODE, to, state: 'running' as const });
+    const summary = (...recovery: IncidentRecord['recovery']): string | undefined =>
+      incidentReport({ incident: incident({ recovery }), jobs: [], cut: false, events: [] }).summary[2];
+    const held = { workload: 'mq', from: NODE, state: 'waiting' as const };
+    expect(summary(line('db', 'host2-SN2'), line('web', NODE), held)).toBe(
+      '1 of 3 workload(s) run elsewhere, and 1 on host1-SN1, which has come back.',
+    );
+    expect(summary(line('web', NODE))).toBe(
+      '0 of 1 workload(s) run elsewhere, and 1 on host1-SN1, which has come back.',
+    );
+  });
+
   it('tells of one that went well, and that nothing is open', () => {
     const report = incidentReport({
       incident: incident(),

@@ -6,6 +6,7 @@ import type { Verdict } from '../verdict/verdict.js';
 import {
   type GateResult,
   type IncidentRecord,
+  isKept,
   isOpenIncident,
   type OffProof,
   type PowerCommand,
@@ -136,8 +137,10 @@ function summaryOf(i: IncidentRecord): string[] {
       `${i.by ?? 'Somebody'} ordered it, too, ${seconds(i.orderedAt - i.openedAt)} after its opening: ${i.reason}`,
     );
   if (i.recovery.length > 0) {
-    const running = i.recovery.filter((r) => r.state === 'running').length;
-    lines.push(`${running} of ${i.recovery.length} workload(s) run elsewhere.`);
+    const running = i.recovery.filter((r) => r.state === 'running');
+    const kept = running.filter(isKept).length;
+    const onItself = kept === 0 ? '' : `, and ${kept} on ${i.node}, which has come back`;
+    lines.push(`${running.length - kept} of ${i.recovery.length} workload(s) run elsewhere${onItself}.`);
   }
   const last = i.steps.at(-1);
   const how = isOpenIncident(i) ? 'It is still open' : 'It has ended';

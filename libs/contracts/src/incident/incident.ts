@@ -99,7 +99,10 @@ export interface IncidentStep {
   detail: string;
 }
 
-/** Which workload goes where; chosen once, then kept until its target is itself fenced. */
+/**
+ * What has become of a workload of a node that was proven off, by the workload's own record. `to`: where it is assigned
+ * since; the node itself where that has come back, and has kept it.
+ */
 export interface RecoveryAssignment {
   workload: string;
   from: string;
@@ -109,6 +112,9 @@ export interface RecoveryAssignment {
   state: 'waiting' | 'starting' | 'running' | 'held' | 'no-room' | 'skipped';
   detail?: string;
 }
+
+/** Its node has come back, and has it like any other: nobody has started it anywhere else. */
+export const isKept = (r: Pick<RecoveryAssignment, 'from' | 'to'>): boolean => r.to === r.from;
 
 /**
  * An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with

@@ -212,9 +212,12 @@ describe('what stands against a start', () => {
     expect(place({ check: seen })).toBe('RUNS_ELSEWHERE');
   });
 
-  it('of the whole round is that a node that counts as off has had it, and speaks', () => {
+  it('of the whole round is that a node has had it whose proof of off is in doubt, or void', () => {
     expect(startRefusal('round', { barred: undefined })).toBeUndefined();
-    expect(startRefusal('round', { barred: 'n-3' })?.code).toBe('BARRED');
+    expect(startRefusal('round', { barred: 'n-3' })).toEqual({
+      code: 'BARRED',
+      why: 'What proved n-3 off is in doubt, or proves nothing: it may run there still.',
+    });
   });
 
   it("once an operator's word is written is that its node is gone or held", () => {

@@ -40,7 +40,7 @@ export interface StartQuestions {
       /** Job that cleans the node up, and was admitted before this start. */
       cleanup: string | undefined;
     };
-  /** The conductor, before it looks for a place or a start. `barred`: a node that counts as off, had it, and speaks. */
+  /** The conductor, before it looks for a place or a start. `barred`: a node that had it, and whose proof of off is in doubt or void. */
   round: { barred: string | undefined };
   /** The conductor, before it hands an owed start to a job. */
   order: FleetFacts & {
@@ -163,7 +163,10 @@ export const startReasons = {
   OUT_OF_SERVICE: (f: { out: () => string | undefined }) => f.out(),
 
   BARRED: ({ barred }: { barred: string | undefined }) =>
-    when(barred !== undefined, () => `${barred} counts as powered off, and speaks: it may run there still.`),
+    when(
+      barred !== undefined,
+      () => `What proved ${barred} off is in doubt, or proves nothing: it may run there still.`,
+    ),
   // Its report may be of before its stop.
   JUST_LEFT: ({ workload, check, leftForMs }: StartQuestions['place']) => {
     const seen = elsewhere(check);

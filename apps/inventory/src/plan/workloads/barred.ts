@@ -6,7 +6,8 @@ import { aboutNode, eachRecord } from '../each-record.js';
 import { contradicted, type ProvenCondition } from '../power/contradicted.js';
 
 /**
- * Workload → the node that it was taken from, and that may still run it: also where nobody can say whether it does.
+ * Workload → the node that it was taken from, or that has kept it, and that may still run it: also where nobody can say
+ * whether it does.
  * @throws MusterError what of such an incident was taken cannot be said, either
  */
 export function barred(fleet: Fleet, ages: Ages<ProvenCondition>): ReadonlyMap<string, string> {

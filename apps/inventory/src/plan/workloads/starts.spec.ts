@@ -357,6 +357,19 @@ describe('a proof of off that its node contradicts', () => {
     await round(2_000);
     expect(of('a').assignment).toBeDefined();
   });
+
+  it('bars what its node has kept since it came back, and does not call that node off', async () => {
+    const { store, round, of, alarms, shown } = world({ a: owed('n-3') }, { 'n-3': off });
+    const proof = { kind: 'read-back' as const, at: 1, doubt: { at: 2, device: 'bmc' } };
+    const recovery = [{ workload: 'a', from: 'n-3', to: 'n-3', state: 'held' as const }];
+    store.incidents.set('n-3', anIncident('n-3', { phase: 'recovered', bootId: 'boot-0', recovery, proof }));
+    await round(0);
+    await round(MOVE_AFTER_MS);
+    await round(MOVE_AFTER_MS + 1);
+    const why = 'What proved n-3 off is in doubt, or proves nothing: it may run there still.';
+    expect(shown()).toMatchObject([{ do: 'hold', code: 'BARRED', why }]);
+    expect([of('a').assignment?.node, alarms()]).toEqual(['n-3', ['workload-held=a']]);
+  });
 });
 
 describe('an alarm about a start', () => {
