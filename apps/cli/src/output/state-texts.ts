@@ -40,11 +40,11 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
     'The backoff is over, the devices were edited, or a person confirms; or the node is heard.',
   ],
   recovering: [
-    'What was assigned to the node is taken from it, placed, and started elsewhere.',
-    'Each workload runs, or waits for what an alarm names; or the node speaks in the boot that was ended: its proof is void, and it has failed.',
+    'What was assigned to the node is taken from it while it is off, placed, and started elsewhere. What the node has when it comes back stays with it.',
+    'Each workload runs, waits for what an alarm names, or is owed to the node itself, which has come back; or the node speaks in the boot that was ended: its proof is void, and it has failed.',
   ],
   recovered: [
-    'Nothing of it is left to recover. The node is off, or on its way back.',
+    'Nothing of it is left to recover. The node is off, and what is assigned to it late is taken from it, too; or it is on its way back.',
     'The node serves again, is out of the cluster, was deleted, or died anew after a boot; or it speaks in the boot that was ended: its proof is void, and it has failed.',
   ],
   closed: [
