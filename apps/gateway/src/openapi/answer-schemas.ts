@@ -1376,7 +1376,10 @@ export const namedSchemas: Record<string, Schema> = {
       openedAt: { type: 'number' },
       updatedAt: { type: 'number' },
       verdict: { $ref: '#/components/schemas/Verdict', description: 'The verdict that it rests on.' },
-      bootId: { type: 'string', description: 'Boot that is to be ended.' },
+      bootId: {
+        type: 'string',
+        description: 'Boot that is to be ended. From its recovery on: the one that was, which may have begun since.',
+      },
       gates: { type: 'array', items: { $ref: '#/components/schemas/GateResult' } },
       gate: {
         type: 'string',

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ReportsModule } from '../reports/reports.module.js';
-import { CollateralWatch } from './collateral-watch.js';
+import { IncidentAges } from './incident-ages.js';
 import { PowerQuarantine } from './power-quarantine.js';
 
 @Module({
   imports: [ReportsModule],
-  providers: [CollateralWatch, PowerQuarantine],
-  exports: [CollateralWatch, PowerQuarantine],
+  providers: [IncidentAges, PowerQuarantine],
+  exports: [IncidentAges, PowerQuarantine],
 })
 export class PowerModule {}

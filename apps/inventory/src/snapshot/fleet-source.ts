@@ -6,7 +6,7 @@ import { NatsUsers } from '../agent-users/nats-users.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
+import { IncidentAges } from '../power/incident-ages.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { StartFactsService } from '../reports/start-facts.js';
@@ -14,7 +14,7 @@ import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
 import { KnownNames } from '../store/known-names.js';
 import { DetectorView } from '../verdicts/detector-view.js';
-import { ageMs, type SightedMs } from './ages.js';
+import { ageMs, type AgeMs, type SightedMs } from './ages.js';
 import type { Answers, DetectorNow, Fleet, Heard, Reading } from './fleet.js';
 import { FlapWatch } from './flap-watch.js';
 import { PeriodicReads } from './periodic-reads.js';
@@ -41,7 +41,7 @@ export class FleetSource {
     private readonly starts: StartFactsService,
     private readonly detector: DetectorView,
     private readonly conductor: ConductorService,
-    private readonly collateral: CollateralWatch,
+    private readonly incidentAges: IncidentAges,
     private readonly degraded: DegradedWatch,
     private readonly identity: IdentityReads,
     private readonly quarantine: PowerQuarantine,
@@ -84,6 +84,8 @@ export class FleetSource {
       lastWord: this.lastWord,
       detector: this.detectorNow(),
       offsAgo: this.offsAgo,
+      openedAgo: this.openedAgo,
+      provenAgo: this.provenAgo,
       degradedSteps: this.degradedSteps,
       workers: store.workers.stale ? undefined : store.workers.live(),
       failingTasks: this.failingTasks,
@@ -164,8 +166,9 @@ export class FleetSource {
     all: () => this.users.all,
     revoked: () => this.users.revoked,
   };
-  private readonly offsAgo: Fleet['offsAgo'] = (i) =>
-    this.collateral.offsAgoMs(i).map((ms) => (ms === undefined ? undefined : ageMs(ms)));
+  private readonly offsAgo: Fleet['offsAgo'] = (i) => this.incidentAges.offsAgoMs(i).map(knownAge);
+  private readonly openedAgo: Fleet['openedAgo'] = (i) => knownAge(this.incidentAges.openedAgoMs(i));
+  private readonly provenAgo: Fleet['provenAgo'] = (i) => knownAge(this.incidentAges.provenAgoMs(i));
   private readonly failingTasks: Fleet['failingTasks'] = () => this.conductor.failingTasks();
   // Looked for by who asks: few do, and all nodes would be looked at for each snapshot.
   private readonly degradedSteps: Fleet['degradedSteps'] = () => this.degraded.steps();
@@ -182,6 +185,8 @@ export class FleetSource {
     return made;
   }
 }
+
+const knownAge = (ms: number | undefined): AgeMs | undefined => (ms === undefined ? undefined : ageMs(ms));
 
 /** Made of the same records, at the same moment. Asked for each snapshot: it makes nothing, and the moment comes first. */
 function isSame(a: Fleet, b: Fleet): boolean {

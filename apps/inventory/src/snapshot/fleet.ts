@@ -56,6 +56,10 @@ export interface Fleet {
   readonly lastWord: (node: string) => LastWord | undefined;
   /** How long ago this process saw each power-off of an incident; undefined: that was given before it began to look. */
   readonly offsAgo: (i: IncidentRecord) => readonly (AgeMs | undefined)[];
+  /** The same of the incident itself. */
+  readonly openedAgo: (i: IncidentRecord) => AgeMs | undefined;
+  /** The same of its proof of off; undefined also where it has none. */
+  readonly provenAgo: (i: IncidentRecord) => AgeMs | undefined;
   /** What the policy for nodes that stay DEGRADED has done now, by node; nothing while it is not known what it rests on. */
   readonly degradedSteps: () => ReadonlyMap<string, DegradedStep>;
   /** Fencers and provisioners that are alive; undefined: not known, as their view has a gap. */

@@ -13,7 +13,7 @@ import { PermitService } from '../incidents/permit.service.js';
 import { PowerEvidence } from '../incidents/power-evidence.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
+import { IncidentAges } from '../power/incident-ages.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import type { KnownNames } from '../store/known-names.js';
@@ -44,7 +44,7 @@ export class FencingWorld {
   readonly reads: IdentityReads;
   readonly incidents: IncidentService;
   readonly degraded: DegradedWatch;
-  readonly collateral: CollateralWatch;
+  readonly collateral: IncidentAges;
   readonly verdictNow: VerdictNow;
   private readonly fleets: FleetSource;
   readonly conductor = { wake: () => undefined } as unknown as ConductorService;
@@ -67,7 +67,7 @@ export class FencingWorld {
     this.evidence = new PowerEvidence(this.context);
     this.reads = new IdentityReads(this.context, store.asStore, new NodeService(store.asStore));
     this.degraded = new DegradedWatch(store.asStore, store.detector);
-    this.collateral = new CollateralWatch(store.asStore);
+    this.collateral = new IncidentAges(store.asStore);
     this.fleets = fleetSource(store, {
       ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
     });

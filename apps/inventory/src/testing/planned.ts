@@ -35,7 +35,7 @@ import { JobsService } from '../jobs/jobs.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import type { OperationsService } from '../operations/operations.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
-import { CollateralWatch } from '../power/collateral-watch.js';
+import { IncidentAges } from '../power/incident-ages.js';
 import { GenerationFloor } from '../recovery/generation-floor.js';
 import { RecoverJobs } from '../recovery/recover-jobs.service.js';
 import { WorkloadService } from '../recovery/workload.service.js';
@@ -49,7 +49,7 @@ import type { MemoryStore } from './memory-store.js';
 export function fleetSource(
   store: MemoryStore,
   o: {
-    collateral?: CollateralWatch;
+    collateral?: IncidentAges;
     degraded?: DegradedWatch;
     identity?: IdentityReads;
     refusals?: Refusals;
@@ -65,7 +65,7 @@ export function fleetSource(
     starts,
     store.detector,
     store.conductor,
-    o.collateral ?? collateralWatch(store),
+    o.collateral ?? incidentAges(store),
     o.degraded ?? degraded,
     o.identity ?? store.identity,
     new PowerQuarantine(store.asStore),
@@ -100,7 +100,7 @@ export const revocationService = (store: MemoryStore): RevocationService => {
 };
 
 /** Who looks at its incidents from now on. */
-export const collateralWatch = (store: MemoryStore): CollateralWatch => new CollateralWatch(store.asStore);
+export const incidentAges = (store: MemoryStore): IncidentAges => new IncidentAges(store.asStore);
 
 /**
  * What carries out plans, on a store in memory; acts of persons, and nodes that came or went, are told of in `store.told`.
@@ -115,7 +115,7 @@ export function planExecutor(
     operations?: Partial<OperationsService>;
     edits?: Pick<EditsService, 'carryOut' | 'sweep'>;
     reads?: Pick<IdentityReads, 'read'>;
-    collateral?: CollateralWatch;
+    collateral?: IncidentAges;
   } = {},
 ): PlanExecutor {
   const inventory = store.asStore;

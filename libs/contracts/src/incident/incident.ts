@@ -160,7 +160,7 @@ export interface IncidentRecord {
   updatedAt: number;
   /** The verdict that it rests on. */
   verdict?: Verdict;
-  /** Boot that is to be ended. */
+  /** Boot that is to be ended. From its recovery on: the one that was, which may have begun since. */
   bootId?: string;
   gates: GateResult[];
   /** `suppressed`: the gate that stopped it. */

@@ -170,10 +170,36 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'who fell silent with an off that was given before this process began was silent before',
-    file: 'apps/inventory/src/power/collateral-watch.ts',
-    symbol: 'CollateralWatch.offsAgoMs',
-    operation: { replace: 'this.older.has(off)', with: 'false' },
-    specs: ['apps/inventory/src/power/collateral-watch.spec.ts'],
+    file: 'apps/inventory/src/power/incident-ages.ts',
+    symbol: 'IncidentAges.agoMs',
+    operation: { replace: 'this.older.has(key)', with: 'false' },
+    specs: ['apps/inventory/src/power/incident-ages.spec.ts'],
+  },
+  ...(
+    [
+      ['has spoken since the proof was ended by it', 'heard.agoMs >= provenAgoMs'],
+      ['spoke before its incident was ended by it', 'heard.agoMs <= openedAgoMs'],
+    ] as const
+  ).map(([what, operand]): Mutant => ({
+    name: `a boot that ${what}`,
+    file: `${PLAN}/ended-boot.ts`,
+    symbol: 'endedBoot',
+    operation: { operand },
+    specs: [`${PLAN}/ended-boot.spec.ts`],
+  })),
+  {
+    name: 'a machine that spoke in another boot right before its off counts as on again by that',
+    file: `${PLAN}/ended-boot.ts`,
+    symbol: 'endedBoot',
+    operation: { replace: 'isBefore && heard.agoMs <= openedAgoMs', with: 'false' },
+    specs,
+  },
+  {
+    name: 'an incident and its node name two boots that one proof has ended',
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'recovering',
+    operation: { replace: 'bootId !== undefined', with: 'false' },
+    specs,
   },
   {
     name: 'a proof is held that a person has confirmed meanwhile',

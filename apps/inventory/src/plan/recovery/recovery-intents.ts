@@ -5,6 +5,7 @@ import { notOff, voided } from '../../power/void-proof.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from './conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
+import { endedBoot, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
 import { calledBack, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
@@ -24,20 +25,20 @@ const nodeFirst = ({ node }: IncidentRecord): Pick<NodeFirst, 'do' | 'about'> =>
  * read after it, in full: a workload that was assigned a moment before must not be missed. A crash in between leaves a
  * node that is marked as off and an incident that is still fenced, from which the next one begins again.
  */
-export const begin = (i: IncidentRecord): NodeFirst => ({
+export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
   ...nodeFirst(i),
   reason: 'Its power is proven off.',
   node: {
     ...ofNode(i),
     reason: 'Its power is proven off.',
     told: 'fenced',
-    decide: (n, { fleet }) => switchedOff(n, i, fleet.wallMs),
+    decide: (n, { fleet }) => switchedOff(n, i, endedBoot(i, n, boots), fleet.wallMs),
   },
-  incident: () => ({
+  incident: (found) => ({
     ...ofIncident(i),
     reason: 'Its power is proven off.',
     reads: { workloads: true },
-    decide: recovering,
+    decide: (now, by) => recovering(now, by, endedBoot(i, found, boots)),
     // A crash before all of them are taken: who follows the recovery takes the others.
     followedBy: ({ recovery }) => recovery.map((r) => take(i.node, r.workload)),
   }),

@@ -5,11 +5,20 @@ import { assignedTo } from '../../snapshot/assigned.js';
 import { conducted, type Conducting } from './conducted.js';
 
 /** Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read. */
-export function recovering(now: IncidentRecord, by: Conducting): IncidentRecord | undefined {
+/** @param bootId that was ended; undefined: none is known */
+export function recovering(
+  now: IncidentRecord,
+  by: Conducting,
+  bootId: string | undefined,
+): IncidentRecord | undefined {
   if (now.phase !== 'fenced') return undefined;
   const recovery = assignedTo(by.fleet, now.node).map((w) => waiting(w.name, now.node));
   const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
-  return conducted(now, by, { ...go(now, 'recovering', text, by.fleet.wallMs), recovery });
+  return conducted(now, by, {
+    ...go(now, 'recovering', text, by.fleet.wallMs),
+    ...(bootId !== undefined && { bootId }),
+    recovery,
+  });
 }
 
 export const waiting = (workload: string, from: string): RecoveryAssignment => ({ workload, from, state: 'waiting' });

@@ -14,7 +14,8 @@ import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { playServer } from '../../testing/play-server.js';
-import { aDevice, aNode, anIncident, aReport, aWorkload } from '../../testing/records.js';
+import { applyVerdict } from '../../node-state/verdict-application.js';
+import { aDevice, aNode, anIncident, aReport, aVerdict, aWorkload } from '../../testing/records.js';
 import { recovery } from './recovery.js';
 
 const TOKEN = 9;
@@ -79,6 +80,20 @@ describe('the work of a node whose power is proven off', () => {
       ...{ phase: 'recovering', conductor: TOKEN },
       recovery: [{ workload: 'db' }, { workload: 'web' }],
     });
+  });
+
+  it('is taken although its machine spoke in another boot right before its off, as a verdict tells late', async () => {
+    const { store, look, node, incident, places } = world({ incident: anIncident('n-1', { phase: 'fencing' }) });
+    store.clock.now = 1_000;
+    store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), 1_000);
+    store.clock.now = 1_500;
+    store.incidents.set('n-1', fenced({ bootId: 'b1' }));
+    await look();
+    expect([places(), incident()]).toMatchObject([[undefined, undefined], { phase: 'recovering', bootId: 'b2' }]);
+    const late = aVerdict('n-1', { verdict: 'SUSPECT', seq: 9, bootId: 'b2', poweredOn: true });
+    const facts = { degradedForMs: undefined, holdDown: 0, at: 5 };
+    expect(applyVerdict(node(), late, facts)?.confirmedOff).toEqual(node().confirmedOff);
+    expect(applyVerdict(node(), { ...late, bootId: 'b3' }, facts)?.confirmedOff).toBeUndefined();
   });
 
   it('is taken once the incident is seen that tells of it', async () => {

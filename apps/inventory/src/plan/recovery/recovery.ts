@@ -31,6 +31,7 @@ import {
   takeWhileOff,
   voidProof,
 } from './recovery-intents.js';
+import type { BootFacts } from './ended-boot.js';
 import { assignedLate, followed } from './recovery-line.js';
 import { isStillOff } from './recovery-start.js';
 
@@ -164,7 +165,7 @@ function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>)
   });
   switch (next.do) {
     case 'begin':
-      return [begin(i)];
+      return [begin(i, bootFacts(i, fleet))];
     case 'judge':
       return [judge(i, next.drill)];
     case 'note':
@@ -173,6 +174,10 @@ function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>)
       return [];
   }
 }
+
+const bootFacts = (i: IncidentRecord, fleet: Fleet): BootFacts => ({
+  ...{ heard: wordOf(fleet, i.node), openedAgoMs: fleet.openedAgo(i), provenAgoMs: fleet.provenAgo(i) },
+});
 
 /** Takes what is still assigned there while it is off, and writes down how the others have gone on. */
 function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => boolean): Intent[] {

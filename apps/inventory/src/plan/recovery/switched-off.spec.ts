@@ -12,14 +12,14 @@ describe('a node whose power is proven off', () => {
   const up = aVerdict('n-1', { verdict: 'UP', seq: 2, bootId: 'b2' });
 
   it('counts as off in the boot that was ended, and stays out of service', () => {
-    expect(switchedOff(down, incident, 9)).toMatchObject({
+    expect(switchedOff(down, incident, 'b1', 9)).toMatchObject({
       state: 'Disappeared',
       maintenance: { incident: incident.id },
       confirmedOff: { incident: incident.id, bootId: 'b1' },
     });
   });
   it('has returned, and is not off, where its next boot was heard before anybody wrote it down', () => {
-    const back = switchedOff(applyVerdict(down, up, facts) as NodeRecord, incident, 9);
+    const back = switchedOff(applyVerdict(down, up, facts) as NodeRecord, incident, 'b1', 9);
     expect(back).toMatchObject({
       state: 'Discovered',
       bootId: 'b2',
@@ -29,25 +29,25 @@ describe('a node whose power is proven off', () => {
     expect(back?.confirmedOff).toBeUndefined();
   });
   it('is not called off a second time once its next boot was heard', () => {
-    const off = switchedOff(down, incident, 9) as NodeRecord;
-    expect(switchedOff(off, incident, 9)).toBeUndefined();
-    expect(switchedOff(applyVerdict(off, up, facts) as NodeRecord, incident, 9)).toBeUndefined();
+    const off = switchedOff(down, incident, 'b1', 9) as NodeRecord;
+    expect(switchedOff(off, incident, 'b1', 9)).toBeUndefined();
+    expect(switchedOff(applyVerdict(off, up, facts) as NodeRecord, incident, 'b1', 9)).toBeUndefined();
   });
   it('is called off again by the next proof of the same incident, where that one was void', () => {
-    const off = switchedOff(down, incident, 9) as NodeRecord;
+    const off = switchedOff(down, incident, 'b1', 9) as NodeRecord;
     const spoke = notOff(
       off,
       { ...incident, proof: { kind: 'manual', at: 1, by: 'eve', reason: 'r' } },
       10,
     ) as NodeRecord;
     expect([spoke.confirmedOff, spoke.maintenance]).toEqual([undefined, { reason: 'fenced', at: 9 }]);
-    expect(switchedOff(spoke, incident, 11)).toMatchObject({
+    expect(switchedOff(spoke, incident, 'b1', 11)).toMatchObject({
       maintenance: { incident: incident.id },
       confirmedOff: { at: 11, incident: incident.id },
     });
   });
   it('is called off where the same boot was heard on its way out', () => {
     const late = applyVerdict(down, { ...up, bootId: 'b1' }, facts) as NodeRecord;
-    expect(switchedOff(late, incident, 9)?.confirmedOff).toBeDefined();
+    expect(switchedOff(late, incident, 'b1', 9)?.confirmedOff).toBeDefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { IncidentRecord } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
-import { collateralWatch } from '../testing/planned.js';
+import { incidentAges } from '../testing/planned.js';
 import { anIncident } from '../testing/records.js';
 
 const off = (n: number) => ({ n, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 });
@@ -11,7 +11,7 @@ const fencing = (offs: number[], o: Partial<IncidentRecord> = {}): IncidentRecor
 it('knows how old an off is that was given while it looked, and of no other', () => {
   const store = new MemoryStore();
   store.incidents.set('n-1', fencing([1]));
-  const sut = collateralWatch(store);
+  const sut = incidentAges(store);
   store.clock.now = 100;
   store.incidents.set('n-1', fencing([1, 2]));
   store.clock.now = 150;
@@ -21,10 +21,28 @@ it('knows how old an off is that was given while it looked, and of no other', ()
   expect(sut.offsAgoMs(fencing([1, 2, 3], { devicesAfter: 2 }))).toEqual([250]);
 });
 
+it('knows how long it has seen an incident and its proof, unless they were there before it', () => {
+  const store = new MemoryStore();
+  store.incidents.set('n-1', fencing([], { id: 'older' }));
+  const sut = incidentAges(store);
+  const proven = (id: string, at: number): IncidentRecord => fencing([], { id, proof: { kind: 'read-back', at } });
+  const ages = (i: IncidentRecord): unknown => [sut.openedAgoMs(i), sut.provenAgoMs(i)];
+  store.clock.now = 100;
+  store.incidents.set('n-1', proven('older', 1));
+  store.clock.now = 150;
+  expect(ages(proven('older', 1))).toEqual([undefined, 50]);
+  expect(ages(fencing([], { id: 'older' }))).toEqual([undefined, undefined]);
+  store.incidents.set('n-1', proven('older', 2));
+  expect(ages(proven('older', 2))).toEqual([undefined, 0]);
+  store.incidents.set('n-1', fencing([], { id: 'newer' }));
+  store.clock.now = 200;
+  expect(ages(fencing([], { id: 'newer' }))).toEqual([50, undefined]);
+});
+
 it('forgets those that stand in no record any more', () => {
   const store = new MemoryStore();
   store.incidents.set('n-1', fencing([1]));
-  const sut = collateralWatch(store);
+  const sut = incidentAges(store);
   store.incidents.set('n-1', fencing([1, 2]));
   for (const gone of [undefined, fencing([], { id: 'another' }), fencing([1, 2], { devicesAfter: 2 })]) {
     store.incidents.set('n-1', gone);

@@ -1,0 +1,27 @@
+import type { IncidentRecord, NodeRecord } from '#contracts';
+
+/** The last report of a node, and what this process has seen of its incident, ms ago. */
+export interface BootFacts {
+  /** Undefined: it was never heard. */
+  heard: { bootId: string; agoMs: number } | undefined;
+  /** Undefined: the incident was there when this process began, or nothing has seen it. */
+  openedAgoMs: number | undefined;
+  /** The same of its proof of off. */
+  provenAgoMs: number | undefined;
+}
+
+/**
+ * The boot that was ended by the power-off of an incident: the one that was heard last before the proof. It need not be
+ * the one that the incident was opened about: a machine that boots by itself may speak for a moment before it is off. By
+ * that boot's words it would count as on again.
+ * @param node its record: what was marked by this incident stands
+ */
+export function endedBoot(
+  i: Pick<IncidentRecord, 'id' | 'bootId'>,
+  node: Pick<NodeRecord, 'bootId' | 'confirmedOff'> | undefined,
+  { heard, openedAgoMs = Infinity, provenAgoMs }: BootFacts,
+): string | undefined {
+  if (node?.confirmedOff?.incident === i.id) return node.confirmedOff.bootId;
+  const isBefore = heard !== undefined && provenAgoMs !== undefined && heard.agoMs >= provenAgoMs;
+  return isBefore && heard.agoMs <= openedAgoMs ? heard.bootId : (i.bootId ?? node?.bootId);
+}
