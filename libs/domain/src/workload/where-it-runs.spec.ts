@@ -50,6 +50,11 @@ describe('a silent node that is to be fenced', () => {
     expect(is(undefined)).toBe(false);
   });
 
+  it('is unproven while its proof is held, since that may have hit another node', () => {
+    const collateral = { at: 1, nodes: [{ node: 'n-2' }] };
+    expect(is({ ...incident('fenced'), collateral })).toBe(true);
+  });
+
   it('is unproven again where it has come back since its proof', () => {
     for (const phase of ['recovering', 'recovered'] as const) {
       expect(is(incident(phase))).toBe(true);

@@ -65,7 +65,7 @@ export const mustAnswer = (
 /**
  * Silent in an open incident, and not off by its record: what it said last to run there may go on. What is assigned to it
  * waits for the proof in any case; a copy that it ran beside its own node's must, too. With a proof its record says that it
- * is off, unless it has come back since; between `fenced` and that record nothing is started yet.
+ * is off, unless it has come back since. A proof that may have hit another node is none until that is settled.
  */
 export const isUnproven = (
   n: Pick<NodeRecord, 'enrolled' | 'confirmedOff'>,
@@ -77,7 +77,7 @@ export const isUnproven = (
   !speaks &&
   incident !== undefined &&
   isOpenIncident(incident) &&
-  incident.phase !== 'fenced';
+  (incident.phase !== 'fenced' || incident.collateral !== undefined);
 
 /**
  * - Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere.

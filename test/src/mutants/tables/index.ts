@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 241,
   keys: 95,
   lease: 51,
-  recover: 236,
+  recover: 237,
   return: 127,
   secrets: 49,
   services: 20,

@@ -239,6 +239,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'a node whose proof of off is held, as it may have hit another one, counts as off',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'isUnproven',
+    operation: { replace: 'incident.collateral !== undefined', with: 'false' },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  },
+  {
     name: 'what was proven off holds what it named last',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'isUnproven',
