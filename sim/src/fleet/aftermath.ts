@@ -18,6 +18,7 @@ import {
 import { isAfterOff } from '#domain/incident/phases.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import { isAlarmTrue, isBoundTo, type AlarmWorld } from './alarm-truth.js';
+import { isPowerOwed } from '../hands/hands-oracle.js';
 import type { FleetRule } from './fleet-rules.js';
 import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
 import { heldForNothing } from './hold-truth.js';
@@ -117,6 +118,19 @@ export class Aftermath {
       if (i.phase !== 'suppressed') found.push(['incident-stuck', stuck]);
       else found.push(['gate-untrue', `${i.node} is held by ${i.gate ?? 'no gate'}, which is not so: ${detailOf(i)}`]);
     }
+    for (const i of this.s.incidents.values()) {
+      // What stands against an incident that has not come so far stands against the order behind it.
+      const isBefore = isOpenIncident(i) && i.phase !== 'recovered';
+      if (!isBefore && isPowerOwed(i))
+        found.push(['on-stuck', `${i.node} is ${i.phase}: ${JSON.stringify(i.order ?? i.powerOn)}`]);
+    }
+    for (const n of this.s.nodes.values()) {
+      if (n.pendingReturn !== undefined && n.pendingReturn.held === undefined && this.mayReturn(n))
+        found.push(['return-stuck', `${n.name} has come back: ${JSON.stringify(n.pendingReturn)}`]);
+      const isDrained = n.cordon?.drain !== true || n.cordon.drained !== undefined;
+      if (!isDrained && this.raised('drain-stuck', n.name) === undefined)
+        found.push(['drain-lost', `${n.name} is drained, and does not count as empty`]);
+    }
     for (const w of this.s.workloads.values()) {
       if (w.desired !== 'running' || (this.s.runsOn.get(w.name)?.size ?? 0) > 0) continue;
       const obstacle = this.obstacleOf(w);
@@ -208,6 +222,13 @@ export class Aftermath {
       if (gate !== undefined) return { name: `gate ${gate}`, subject: job.id, node };
     }
     return undefined;
+  }
+
+  /** Nothing stands against its check. */
+  private mayReturn(n: NodeRecord): boolean {
+    const isHeard = this.f.hosts.get(n.name)?.speaks === true && this.f.isCalledUp(n.name);
+    const isFree = n.cordon === undefined && this.s.reservations()?.held[n.name] === undefined;
+    return n.enrolled && n.status === 'Allocated' && isHeard && isFree && this.incidentOf(n.name) === undefined;
   }
 
   private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {

@@ -264,6 +264,67 @@ describe('an operation that waits for a node to be empty', () => {
   });
 });
 
+describe('an order to the power of a node', () => {
+  const owed = (o: Partial<IncidentRecord>): string[] => {
+    const { oracle, store, broken } = world();
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'closed', ...o }));
+    oracle.judgeEnd();
+    return broken();
+  };
+  const order = { action: 'on', by: 'eve', reason: 'wanted', at: 1, after: 0 } as const;
+
+  it('is dealt with', () => {
+    expect(owed({ order })).toEqual(['on-stuck']);
+    expect(owed({ order: { ...order, done: true } })).toEqual([]);
+  });
+
+  it('waits for the incident that it is behind', () => {
+    const released = { ...{ by: 'eve', reason: 'wanted', at: 1, force: true }, gates: [] };
+    expect(owed({ phase: 'fencing', cause: 'manual', released, order })).toEqual(['incident-stuck']);
+  });
+
+  it('is dealt with by the system, too', () => {
+    const powerOn = { wanted: true, requestedAt: 1 };
+    expect(owed({ phase: 'recovered', powerOn })).toEqual(['on-stuck']);
+    expect(owed({ phase: 'recovered', powerOn: { ...powerOn, done: true } })).toEqual([]);
+    expect(owed({ phase: 'recovered', powerOn: { ...powerOn, wanted: false } })).toEqual([]);
+  });
+});
+
+describe('a node that has come back', () => {
+  const back = (o: Partial<NodeRecord>, silent: readonly string[] = []): string[] => {
+    const { oracle, store, broken } = world({ silent });
+    store('nodes', 'n-1', aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 }, ...o }));
+    oracle.judgeEnd();
+    return broken();
+  };
+
+  it('is checked, unless that is held, or it is gone again', () => {
+    expect(back({})).toEqual(['return-stuck']);
+    expect(back({ pendingReturn: { reason: 'rebooted', at: 1, held: 'eve decides' } })).toEqual([]);
+    expect(back({}, ['n-1'])).toEqual([]);
+    expect(back({ status: 'Maintenance' })).toEqual([]);
+  });
+});
+
+describe('a node that is drained', () => {
+  const drained = (isSaid: boolean, o: { drained?: number } = {}): string[] => {
+    const { oracle, store, broken } = world();
+    store('nodes', 'n-1', aNode('n-1', { cordon: { by: 'eve', reason: 'wanted', at: 1, drain: true, ...o } }));
+    store('workloads', 'w1', assigned);
+    oracle.started('n-1', 'w1');
+    if (isSaid) store('alarms', alarmKey('drain-stuck', 'n-1'), anAlarm('drain-stuck', 'n-1'));
+    oracle.judgeEnd();
+    return broken();
+  };
+
+  it('is empty in the end, or an alarm says why it is not', () => {
+    expect(drained(false)).toEqual(['drain-lost']);
+    expect(drained(true)).toEqual([]);
+    expect(drained(false, { drained: 5 })).toEqual([]);
+  });
+});
+
 describe('a fencing that has failed', () => {
   const standing = (brokers: readonly string[]): string[] => {
     const { oracle, store, broken } = world({ silent: ['n-1'], brokers });

@@ -14,6 +14,8 @@ export const FleetRules = {
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
   'held-for-ever':
     'with faults over, no node is held by a job, a claim or an edit that is over, or of which there is no record',
+  'return-stuck': 'with faults over, a node that has come back is checked, unless that is held',
+  'drain-lost': 'with faults over, a node that is drained is empty, or an alarm says why it is not',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
   'plan-silent':
     'with faults over, the plan names each gate, hold and lack of room that stands against something, by its true reason',

@@ -105,6 +105,11 @@ export interface HandsOracleParts {
   intended: (node: string) => void;
 }
 
+/** Its node is to be powered on, or a person has ordered so or a shutdown, and nobody has dealt with that yet. */
+export const isPowerOwed = ({ phase, powerOn, order }: IncidentRecord): boolean =>
+  (phase === 'recovered' && powerOn?.wanted === true && powerOn.done !== true) ||
+  (order !== undefined && order.done !== true);
+
 /**
  * Knows every chassis, command, record and run, and says which rule was broken. Times in virtual ms.
  * @typeParam More rules of who knows more of the world
@@ -354,10 +359,7 @@ export class HandsOracle<More extends string = never> {
   }
 
   private stuckOrders(): IncidentRecord[] {
-    const isWanted = (i: IncidentRecord): boolean =>
-      i.phase === 'recovered' && i.powerOn?.wanted === true && i.powerOn.done !== true;
-    const isOrdered = (i: IncidentRecord): boolean => i.order !== undefined && i.order.done !== true;
-    return [...this.incidents.values()].filter((i) => isWanted(i) || isOrdered(i));
+    return [...this.incidents.values()].filter(isPowerOwed);
   }
 
   /** The last that was there when the command was begun. */
