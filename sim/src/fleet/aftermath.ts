@@ -158,7 +158,9 @@ export class Aftermath {
       this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
     workloadsOf: (node) => [...this.s.workloads.values()].filter((w) => w.assignment?.node === node),
     lacksQuorum: () => this.f.noQuorum() !== undefined,
-    storms: () => this.s.permits()?.trips?.length ?? 0,
+    storms: () => this.s.permits()?.trips ?? [],
+    isMiswired: (node) => this.f.machineOf(node) !== node,
+    startsUngated: (node) => this.f.hosts.get(node)?.startsUngated === true,
     isAnew: () => this.s.anew.size > 0,
   };
 

@@ -1,4 +1,4 @@
-import type { AlarmCode, IncidentRecord, NodeRecord, WorkloadRecord } from '#contracts';
+import type { AlarmCode, IncidentRecord, NodeRecord, StormTrip, WorkloadRecord } from '#contracts';
 
 /** What is true, as far as alarms tell of it. */
 export interface AlarmWorld {
@@ -25,7 +25,11 @@ export interface AlarmWorld {
   workloadsOf: (node: string) => readonly WorkloadRecord[];
   lacksQuorum: () => boolean;
   /** Storms that stand. */
-  storms: () => number;
+  storms: () => readonly StormTrip[];
+  /** The power device of a node switches another machine. */
+  isMiswired: (node: string) => boolean;
+  /** Its boot starts something without asking. */
+  startsUngated: (node: string) => boolean;
   /** Buckets that somebody has made anew. */
   isAnew: () => boolean;
 }
@@ -68,8 +72,8 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'fencing-suppressed': (node, w) =>
     isIn(node, w, 'suppressed') || (isIn(node, w, 'cancelled') && w.incident(node)?.takenBack !== undefined),
   'fencing-waits': (node, w) => isSilent(node, w) && !isIn(node, w, 'fenced', 'recovering', 'recovered'),
-  brake: (_s, w) => w.storms() > 0 || isHeldAt('BRAKE', w),
-  'domain-down': (_s, w) => w.storms() > 0 || isHeldAt('DOMAIN', w),
+  brake: (_s, w) => w.storms().some((t) => t.cause !== 'domain') || isHeldAt('BRAKE', w),
+  'domain-down': (domain, w) => w.storms().some((t) => t.domain === domain) || isHeldAt('DOMAIN', w),
   'not-fenceable': isSilent,
   'dead-with-work': (node, w) => isSilent(node, w) && w.workloadsOf(node).length > 0,
   // Nothing that is played has a capacity.
@@ -82,11 +86,11 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
     return at === undefined || !w.serves(at) || on.length > 0 || w.nodes().some((n) => isUnseen(n, w));
   },
   'workload-ended': notJudged,
-  'workload-ungated': notJudged,
+  'workload-ungated': (node, w) => w.startsUngated(node) || isSilent(node, w),
   'power-on-withheld': isSilent,
   'boot-timeout': isSilent,
   drift: (node, w) => w.isDrifted(node) || w.node(node)?.pendingReturn !== undefined,
-  'resetup-failed': notJudged,
+  'resetup-failed': (node, w) => w.isDrifted(node) || w.node(node)?.pendingReturn !== undefined,
   'check-unreachable': notJudged,
   'check-failed': notJudged,
   flapping: notJudged,
@@ -101,7 +105,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'worker-outdated': never,
   'peer-list': never,
   'power-place': never,
-  'power-identity': notJudged,
+  'power-identity': (node, w) => w.isMiswired(node),
   'power-identity-unread': notJudged,
   'drain-stuck': (node, w) =>
     w.isBeingEmptied(node) &&

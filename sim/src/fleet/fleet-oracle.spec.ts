@@ -38,6 +38,10 @@ interface Played {
   hung?: readonly string[];
   brokers?: readonly string[];
   bootSinceMs?: number;
+  /** Machines whose boot starts something without asking. */
+  ungated?: readonly string[];
+  /** Machines that are set up otherwise than they should be. */
+  drifted?: readonly string[];
   /** More machines, which speak. */
   others?: readonly string[];
   /** Node → the one whose power its device switches. */
@@ -72,6 +76,7 @@ function world(o: Played = {}) {
         name,
         {
           ...{ name, speaks: !isSilent(name), isHung: hung.includes(name), bootId: 'boot-1', bootSinceMs },
+          ...{ startsUngated: o.ungated?.includes(name) === true, drifted: o.drifted?.includes(name) === true },
           state: 'up',
         } as PlayedHost,
       ]),
@@ -322,6 +327,38 @@ describe('a node that is drained', () => {
     expect(drained(false)).toEqual(['drain-lost']);
     expect(drained(true)).toEqual([]);
     expect(drained(false, { drained: 5 })).toEqual([]);
+  });
+});
+
+describe('an alarm at the end', () => {
+  const untrue = (code: AlarmCode, subject: string, o: Played = {}, trips: StormTrip[] = []): string[] => {
+    const { oracle, store, broken } = world(o);
+    store('admission', PERMITS_KEY, { granted: [], trips });
+    store('alarms', alarmKey(code, subject), anAlarm(code, subject));
+    oracle.judgeEnd();
+    return broken();
+  };
+  const storm = (o: Partial<StormTrip>): StormTrip[] => [{ id: 's', cause: 'brake', at: 1, members: {}, ...o }];
+
+  it('of a power device of another machine is so where the device is', () => {
+    expect(untrue('power-identity', 'n-1')).toEqual(['alarm-untrue']);
+    expect(untrue('power-identity', 'n-1', { wires: { 'n-1': 'n-2' } })).toEqual([]);
+  });
+
+  it('of work without a gate, or a failed re-setup, is so where the machine is so', () => {
+    expect(untrue('workload-ungated', 'n-1')).toEqual(['alarm-untrue']);
+    expect(untrue('workload-ungated', 'n-1', { ungated: ['n-1'] })).toEqual([]);
+    expect(untrue('resetup-failed', 'n-1')).toEqual(['alarm-untrue']);
+    expect(untrue('resetup-failed', 'n-1', { drifted: ['n-1'] })).toEqual([]);
+  });
+
+  it('of a storm is so by a storm of its own cause', () => {
+    const domain = storm({ cause: 'domain', domain: 'rack-1' });
+    expect(untrue('brake', 'fleet', {}, storm({}))).toEqual([]);
+    expect(untrue('brake', 'fleet', {}, domain)).toEqual(['alarm-untrue']);
+    expect(untrue('domain-down', 'rack-1', {}, domain)).toEqual([]);
+    expect(untrue('domain-down', 'rack-2', {}, domain)).toEqual(['alarm-untrue']);
+    expect(untrue('domain-down', 'rack-1', {}, storm({}))).toEqual(['alarm-untrue']);
   });
 });
 

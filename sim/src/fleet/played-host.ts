@@ -111,6 +111,11 @@ export class PlayedHost {
     return this.state === 'hung' && !this.isCut;
   }
 
+  /** Its boot starts something without asking. */
+  get startsUngated(): boolean {
+    return [...this.units.values()].some((u) => u.enabled && !u.gated);
+  }
+
   get runs(): readonly string[] {
     return [...this.running];
   }
@@ -210,6 +215,7 @@ export class PlayedHost {
       if (this.isFull) return NO_SPACE;
       this.units.set(workload, { gated: true, ...this.units.get(workload), generation, enabled: false });
       await this.step(20 + this.p.dice.roll() * 500);
+      this.starting.delete(workload);
       if (this.running.has(workload)) this.end(workload, 'stopped');
       return { ok: true, reason: '' };
     } finally {
@@ -217,10 +223,14 @@ export class PlayedHost {
     }
   }
 
-  /** All that was set up is taken away. */
+  /** All that was set up is taken away. Somebody else's unit stays. */
   cleanUp(): void {
-    for (const workload of [...this.running]) this.end(workload, 'stopped');
-    this.units.clear();
+    for (const [workload, { gated }] of [...this.units]) {
+      if (!gated) continue;
+      if (this.running.has(workload)) this.end(workload, 'stopped');
+      this.starting.delete(workload);
+      this.units.delete(workload);
+    }
   }
 
   private staleBy(workload: string, generation: number): OrderOutcome | undefined {
@@ -295,13 +305,18 @@ export class PlayedHost {
    * activating as well.
    */
   private async autostart(workload: string, generation: number): Promise<void> {
+    // Who stops it, or cleans it up, ends the unit that waits at its gate.
+    const isWanted = (): boolean => {
+      const unit = this.units.get(workload);
+      return unit?.enabled === true && unit.generation === generation && !this.running.has(workload);
+    };
     for (let n = 0; n < STARTS; n++) {
       await this.step(500 + this.p.dice.roll() * 1_000);
-      const unit = this.units.get(workload);
-      if (unit === undefined || !unit.enabled || unit.generation !== generation || this.running.has(workload)) break;
+      if (!isWanted()) break;
       this.starting.add(workload);
       const gate = await this.askGate(workload, generation);
       await this.step(5);
+      if (!isWanted()) break;
       if (!gate.allowed || gate.generation !== generation) continue;
       this.starting.delete(workload);
       return this.begin(workload);
