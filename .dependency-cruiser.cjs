@@ -46,7 +46,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/inventory/src/plan/', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: '^node_modules|^(dist/)?libs/(service|bus)/|^apps/inventory/src/store/|\\.(service|reconciler|module|controller)\\.ts$',
+        path: '^node_modules|^(dist/)?libs/(service|bus)/|^apps/inventory/src/store/|\\.(service|module|controller)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },
