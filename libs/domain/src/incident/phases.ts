@@ -17,7 +17,8 @@ const fencer: readonly PhaseWriter[] = ['fencer'];
 
 /**
  * All changes of an incident's phase, and who may write each. What is not in it cannot be written. A new record begins as
- * `investigating`; an order to a node without an incident is shown as one that is `closed`, and not stored so.
+ * `investigating`; an order to a node without an incident is shown as one that is `closed`, and not stored so. A record that
+ * stands in `open` is one of an earlier version: its ways out are for that.
  */
 export const phaseChanges: readonly PhaseChange[] = [
   { from: 'open', to: 'investigating', by: inventory },
