@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   keys: 95,
   lease: 51,
   recover: 237,
-  return: 127,
+  return: 129,
   secrets: 49,
   services: 20,
   store: 44,

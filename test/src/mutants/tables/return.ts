@@ -492,7 +492,24 @@ export const returns: readonly Mutant[] = [
     name: 'a node that has its way back already is noted as one that nobody saw',
     file: 'apps/inventory/src/plan/returns/returns.ts',
     symbol: 'begin',
-    operation: { operand: 'now.maintenance !== undefined' },
+    operation: { replace: 'isUnseen(now, fleet)', with: 'true' },
+    specs: PLANNED,
+  },
+  {
+    name: 'a return is noted of a node that was taken, fenced or lost since that was planned',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'begin',
+    operation: {
+      replace: 'isUnseen(now, fleet)',
+      with: "now.maintenance !== undefined && now.pendingReturn === undefined && now.state === 'Discovered'",
+    },
+    specs: PLANNED,
+  },
+  {
+    name: 'a return that nobody saw is noted under the edit that holds its node',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'isUnseen',
+    operation: { replace: 'isTaken(n, fleet)', with: 'false' },
     specs: PLANNED,
   },
   {

@@ -5,7 +5,7 @@ import { aJob, aNode } from '../../testing/fixtures.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
-import { aReport, aWorkload } from '../../testing/records.js';
+import { anIncident, aReport, aWorkload } from '../../testing/records.js';
 import { returns, RETURNS_AT_ONCE } from './returns.js';
 
 const returned = (pendingReturn?: PendingReturn, name = 'a-1'): NodeRecord =>
@@ -135,20 +135,51 @@ describe('a return', () => {
     expect(asked.map((a) => a.node)).toEqual(longestFirst.slice(0, RETURNS_AT_ONCE));
   });
 
-  it('that nobody saw is noted where the node is out of service still when that is written', async () => {
-    const { pendingReturn: _none, ...fenced } = { ...returned(), maintenance: { reason: 'fenced', at: 1 } };
-    store.nodes.set('a-1', fenced);
-    const { mutate } = store.nodes.bucket;
-    store.nodes.bucket.mutate = async (key, fn) => {
-      store.nodes.set('a-1', returned());
-      return mutate(key, fn);
-    };
-    await round();
-    expect(store.nodes.content['a-1']?.pendingReturn).toBeUndefined();
-    store.nodes.bucket.mutate = mutate;
-    store.nodes.set('a-1', fenced);
-    await round();
-    expect(store.nodes.content['a-1']?.pendingReturn).toMatchObject({ reason: 'disappeared' });
+  describe('that nobody saw', () => {
+    const fenced: NodeRecord = { ...returned(), maintenance: { reason: 'fenced', at: 1 } };
+
+    it.each<[string, NodeRecord]>([
+      ['in service', returned()],
+      ['no longer `Allocated`', { ...fenced, status: 'Maintenance' }],
+      ['proven off again', { ...fenced, confirmedOff: { at: 2, incident: 'i' } }],
+      ['enrolled, and not heard', { ...fenced, enrolled: true }],
+    ])('is not noted where the node is %s when that is written', async (_is, changed) => {
+      store.nodes.set('a-1', fenced);
+      const { mutate } = store.nodes.bucket;
+      store.nodes.bucket.mutate = async (key, fn) => {
+        store.nodes.set('a-1', changed);
+        return mutate(key, fn);
+      };
+      await round();
+      expect(store.nodes.content['a-1']?.pendingReturn).toBeUndefined();
+      store.nodes.bucket.mutate = mutate;
+      store.nodes.set('a-1', fenced);
+      await round();
+      expect(store.nodes.content['a-1']?.pendingReturn).toMatchObject({ reason: 'disappeared' });
+    });
+
+    it.each<[string, () => void]>([
+      [
+        'an edit has taken the node',
+        () =>
+          store.reservations.set(RESERVATIONS_KEY, {
+            ...{ held: { 'a-1': { edit: 'e', generation: 2, at: 1 } }, pending: {}, generation: 2 },
+          }),
+      ],
+      ['the node is being fenced again', () => store.incidents.set('a-1', anIncident('a-1', { phase: 'fencing' }))],
+    ])('is not noted where %s since it was planned', (_why, happen) => {
+      store.nodes.set('a-1', fenced);
+      const executor = planExecutor(store);
+      const { fleet, ages } = executor.asOf(returns);
+      const intents = returns.plan(fleet, ages);
+      const noted = () =>
+        intents.map((i) =>
+          i.do === 'change-node' ? i.decide(fenced, { fleet: executor.asOf(returns).fleet, token: 1, uuid: 'u' }) : i,
+        );
+      expect(noted()).toMatchObject([{ pendingReturn: { reason: 'disappeared' } }]);
+      happen();
+      expect(noted()).toEqual([undefined]);
+    });
   });
 
   it('is held by what was decided on it, and by nothing that was decided on the one before', async () => {

@@ -62,7 +62,7 @@ export const returns: Concern<ReturnCondition> = {
     return [
       ...failed,
       ...begun.failed,
-      ...allIntents(unseen(fleet, ages)),
+      ...allIntents(unseen(fleet)),
       ...steps.flatMap(({ n, step }): Intent[] => (step.do === 'hold' || step.do === 'lift' ? [write(n, step)] : [])),
       ...submit(wanted, RETURNS_AT_ONCE - begun.made.length),
     ];
@@ -91,12 +91,11 @@ const due = perFleet(({ nodes }: Fleet): Decided<NodeRecord> => {
   return { made: made.toSorted((a, b) => a.at - b.at).map(({ n }) => n), failed };
 });
 
-const unseen = (fleet: Fleet, ages: Ages<ReturnCondition>): Decided<ChangeNode> =>
-  eachRecord(fleet.nodes.list, aboutNode, ({ value: n }) =>
-    n.maintenance !== undefined && n.pendingReturn === undefined && isUnseenReturn(n, returnView(n, fleet, ages))
-      ? [begin(n)]
-      : [],
-  );
+const unseen = (fleet: Fleet): Decided<ChangeNode> =>
+  eachRecord(fleet.nodes.list, aboutNode, ({ value: n }) => (isUnseen(n, fleet) ? [begin(n)] : []));
+
+const isUnseen = (n: NodeRecord, fleet: Fleet): boolean =>
+  isUnseenReturn(n, { incident: incidentOf(n, fleet)?.phase, reserved: isTaken(n, fleet) });
 
 function conditionsOf(
   n: NodeRecord,
@@ -170,9 +169,7 @@ const begin = ({ name }: NodeRecord): ChangeNode => ({
   ...{ do: 'change-node', key: name, about: { node: name } },
   reason: 'It was taken out of service, is back, and nobody waits for its return.',
   decide: (now, { fleet }) =>
-    now.maintenance !== undefined && now.pendingReturn === undefined && now.state === 'Discovered'
-      ? { ...now, pendingReturn: { reason: 'disappeared', at: fleet.wallMs } }
-      : undefined,
+    isUnseen(now, fleet) ? { ...now, pendingReturn: { reason: 'disappeared', at: fleet.wallMs } } : undefined,
 });
 
 const write = (n: NodeRecord, step: Extract<ReturnStep, { do: 'hold' | 'lift' }>): ChangeNode => ({
