@@ -2,6 +2,7 @@ import { isOpenIncident, type IncidentRecord, type NodeRecord, type VerdictKind 
 import { isMember, shouldReport } from '../node/membership.js';
 import { isAfterOff, wasCommanded } from './phases.js';
 import { StormNumbers, type MemberState } from './storm-counts.js';
+import { isDownByPolicy } from './verdict-effect.js';
 
 /** Its dead node is not yet dealt with: counts against the brake. */
 export const isUnrecovered = (i: IncidentRecord): boolean => isOpenIncident(i) && i.phase !== 'recovered';
@@ -33,8 +34,7 @@ export function memberState(
  * falls silent or is not judged, an operator has released it, it has a permit) it counts like any other.
  */
 export const isHeldAlive = (i: IncidentRecord, now: VerdictKind | undefined, permitted: boolean): boolean =>
-  i.degraded === true &&
-  now === 'DEGRADED' &&
+  isDownByPolicy(i, now) &&
   i.phase === 'suppressed' &&
   // The gate that stops it is the first in order: another before it does not make the node any less alive.
   i.gates.some((g) => g.gate === 'LIFE_SIGN' && !g.pass) &&

@@ -1,6 +1,6 @@
 import type { GateResult, IncidentRecord, Verdict } from '#contracts';
 import { mayCancel, wasCommanded } from './phases.js';
-import { verdictEffect } from './verdict-effect.js';
+import { isDownByPolicy, verdictEffect } from './verdict-effect.js';
 import { askGates, gateTable, stoppingGate, type GateFacts } from './gates.js';
 import { heldAt } from './storm.js';
 
@@ -26,8 +26,8 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
   };
   const effect = verdictEffect(i, v);
   const policy = f.settings?.degraded.policy ?? 'down';
-  const byPolicy = i.degraded === true && i.cause === 'auto';
-  if (effect.kind === 'stands' && byPolicy && v.verdict === 'DEGRADED' && policy !== 'down')
+  const byPolicy = isDownByPolicy(i, v.verdict) && i.cause === 'auto';
+  if (effect.kind === 'stands' && byPolicy && policy !== 'down')
     if (mayCancel(i) && i.released?.force !== true)
       return { do: 'cancel', reason: `the policy for DEGRADED nodes is ${policy} now`, gates };
   if (effect.kind === 'cancel') return { do: 'cancel', reason: effect.reason, gates };

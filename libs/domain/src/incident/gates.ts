@@ -16,6 +16,7 @@ import { brokerMajority, type BrokerHosts } from './broker-majority.js';
 import { lifeSigns, observationsIn, type HostLife } from './life-signs.js';
 import { askStorm } from './storm.js';
 import { stormFigures, StormNumbers, type StormCount, type StormFacts, type StormGate } from './storm-counts.js';
+import { isDownByPolicy } from './verdict-effect.js';
 
 /** A host whose kernel answers and that serves nothing is held for this long, then the policy `hung` decides. */
 export const HUNG_HOLD_MS = 10_000;
@@ -62,7 +63,7 @@ const blind: Ask = (f) => {
     return stop('No beacon of an active detector within 3 s: its verdicts count as UNKNOWN.');
   if (!d.sighted) return stop(`The detector has no quorum: ${d.reporters} of ${d.members} members report to it.`);
   const judged = f.verdict?.verdict;
-  if (f.cause === 'auto' && judged !== 'DOWN' && !(f.degraded === true && judged === 'DEGRADED'))
+  if (f.cause === 'auto' && judged !== 'DOWN' && !isDownByPolicy(f, judged))
     return stop(`The verdict as of now is ${judged ?? 'not known'}, not DOWN.`);
   const out = f.verdict?.evidence.networksOut ?? [];
   const networks = Object.keys(f.node.networks).filter((network) => !out.includes(network)).length;

@@ -18,6 +18,10 @@ export interface VerdictNow {
   reason: string;
 }
 
+/** Opened by the policy for nodes that stay DEGRADED: of these that verdict stands for DOWN, though somebody hears them. */
+export const isDownByPolicy = (i: { degraded?: boolean }, now: VerdictKind | undefined): boolean =>
+  i.degraded === true && now === 'DEGRADED';
+
 /** Undefined: no person has said that it is wanted. */
 const wasHeardWhenWanted = ({ wantedAt }: Pick<IncidentRecord, 'wantedAt'>): boolean =>
   wantedAt === undefined || isHeardVerdict(wantedAt);
@@ -45,7 +49,7 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   if (v.verdict === 'DOWN') return { kind: 'stands' };
   if (isBack(i, v.verdict)) return { kind: 'cancel', reason: `it is UP again: ${v.reason}` };
   // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
-  if (i.degraded === true && v.verdict === 'DEGRADED') return { kind: 'stands' };
+  if (isDownByPolicy(i, v.verdict)) return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };
   // An order by hand is not taken back by a verdict: a living node stops it at its gate, where it can be released.
   if (i.cause === 'manual') return { kind: 'stands' };

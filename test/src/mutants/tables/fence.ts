@@ -289,10 +289,17 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'the brake forgets an incident that was held alive when its node is seen alive no more',
-    file: 'libs/domain/src/incident/candidates.ts',
-    symbol: 'isHeldAlive',
+    file: 'libs/domain/src/incident/verdict-effect.ts',
+    symbol: 'isDownByPolicy',
     operation: { operand: "now === 'DEGRADED'" },
     specs: ['libs/domain/src/incident/candidates.spec.ts'],
+  },
+  {
+    name: 'what a person took back of a DEGRADED node is opened again while it stays so',
+    file: 'apps/inventory/src/plan/incidents/taken-back.ts',
+    symbol: 'takenBackOver',
+    operation: { operand: '!isDownByPolicy(i, now)' },
+    specs: ['apps/inventory/src/incidents/verdict-effect.spec.ts'],
   },
   {
     name: 'the brake forgets an incident that an operator has released',

@@ -1,5 +1,7 @@
 import type { IncidentRecord, VerdictKind } from '#contracts';
 import { go } from '#domain/incident/steps.js';
+import { isDownByPolicy } from '#domain/incident/verdict-effect.js';
+import { isHeardVerdict } from '#domain/verdict/heard.js';
 
 /**
  * Taken back by a person before its first command.
@@ -29,7 +31,7 @@ export function takenBackOver(
   bootId: string | undefined,
 ): IncidentRecord | undefined {
   if (!isTakenBack(i) || i.takenBack === undefined) return undefined;
-  const heard = now === 'UP' || (now === 'DEGRADED' && i.degraded !== true);
+  const heard = isHeardVerdict(now) && !isDownByPolicy(i, now);
   const booted = bootId !== undefined && i.bootId !== undefined && bootId !== i.bootId;
   return heard || booted ? { ...i, takenBack: { ...i.takenBack, over: true } } : undefined;
 }
