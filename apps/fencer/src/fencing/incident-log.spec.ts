@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { IncidentPhases, type IncidentRecord } from '#contracts';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { MOST_STEPS } from '#domain/incident/steps.js';
-import { toLevel, toPhase, withDriverBack, withEnd, withIntent } from './incident-log.js';
+import { toLevel, toPhase, withDenials, withDriverBack, withEnd, withIntent } from './incident-log.js';
 import { latestOff } from '#domain/power/levels.js';
 
 const by = { token: 1, fencer: 'f', at: 1 };
@@ -53,6 +53,22 @@ describe('the record of an incident', () => {
     expect(toPhase(i, 'failed', 'in vain', by).steps).toHaveLength(MOST_STEPS);
     const driven = withDriverBack({ ...toPhase(i, 'failed', 'in vain', by), lacking: ['ipmitool'] }, 'ipmitool', by);
     expect([driven.steps.length, driven.lacking]).toEqual([MOST_STEPS, undefined]);
+  });
+
+  it('is changed in nothing by a leader whose token is older than the one that has written it', () => {
+    const later = { ...begun, epoch: by.token + 1, lacking: ['ipmitool'] };
+    const device = { device: 'bmc', verb: 'off', level: 0 } as const;
+    const changes: ((i: IncidentRecord) => unknown)[] = [
+      (i) => withIntent(i, device, [], by),
+      (i) => withDenials(i, {}, by),
+      (i) => toPhase(i, 'fenced', 'read as off', by),
+      (i) => toLevel(i, 1, 'next', by),
+      (i) => withDriverBack(i, 'ipmitool', by),
+    ];
+    for (const change of changes) {
+      expect(() => change(later)).toThrow('a later fencing leader (2) has taken over n');
+      expect(() => change({ ...later, epoch: by.token })).not.toThrow();
+    }
   });
 
   it('is not proven off, nor failed, by a fencer whose fencing is over', () => {

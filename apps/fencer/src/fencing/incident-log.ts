@@ -6,6 +6,7 @@ import {
   type OffProof,
   type PowerCommand,
 } from '#contracts';
+import { isTakenOver } from '#domain/incident/fencing-leader.js';
 import { go, note } from '#domain/incident/steps.js';
 import type { PowerRead } from '#domain/power/power-read.js';
 import type { TimedOutcome } from '../power/power-control.js';
@@ -20,7 +21,7 @@ const MOST_COMMANDS = 400;
 
 /** @throws STALE_TOKEN */
 export function owned(i: IncidentRecord, token: number): IncidentRecord {
-  if ((i.epoch ?? 0) > token)
+  if (isTakenOver(i, token))
     throw new MusterError('STALE_TOKEN', `a later fencing leader (${i.epoch}) has taken over ${i.node}`, {
       node: i.node,
       token,

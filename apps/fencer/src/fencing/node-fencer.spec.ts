@@ -46,15 +46,18 @@ interface World {
   denied?: IncidentRecord['denied'];
   /** An operator's order, in a record that is closed. @default its incident is in phase fencing */
   order?: PowerOrder['action'];
+  /** The token that has written its incident last. @default none has */
+  writtenBy?: number;
   /** So much time passes while the first `off` waits for its turn at the BMC, or its intent is stored, ms. */
   turnMs?: number;
   intentMs?: number;
 }
 
 /** Fences one node, or carries out an order to its power, over records in memory. */
-async function fence(w: World = {}): Promise<{ sent: string[]; incident: IncidentRecord }> {
+async function fence(w: World = {}): Promise<{ sent: string[]; raised: number[]; incident: IncidentRecord }> {
   const { editedAt } = w;
   const sent: string[] = [];
+  const raised: number[] = [];
   let aheadMs = 0;
   let asked = 0;
   const clock: Clock = {
@@ -79,6 +82,7 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     ...{ gates: [], conductor: 1, level: 0, attempt: 0, commands: [], recovery: [], steps: [] },
     devices: devicesMark(before),
     ...(w.denied && { denied: w.denied }),
+    ...(w.writtenBy !== undefined && { epoch: w.writtenBy }),
     ...(w.order && { phase: 'closed', order: { action: w.order, by: 'eve', reason: 'spec', at: 1, after: 0 } }),
   };
   let node: NodeRecord | undefined = aNode('n-1', { powerLevels: before, ...w.known });
@@ -125,7 +129,10 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
   };
   const fencer = new NodeFencer('n-1', {
     bus: { clock, log: silent, bucket, call } as unknown as Bus,
-    lease: { held: true, token: 1, check: () => 1, validUntil: 2n ** 62n } as unknown as Lease,
+    lease: {
+      ...{ held: true, token: 1, check: () => 1, validUntil: 2n ** 62n },
+      raise: (token: number) => raised.push(token) > 0,
+    } as unknown as Lease,
     token: 1,
     power,
     queue: new BusyQueue(),
@@ -136,13 +143,20 @@ async function fence(w: World = {}): Promise<{ sent: string[]; incident: Inciden
     signal: new AbortController().signal,
   });
   await fencer.run();
-  return { sent, incident };
+  return { sent, raised, incident };
 }
 
 it('gives an off to the devices that the order names, reads them twice, and that is the proof', async () => {
   const { sent, incident } = await fence();
   expect(sent).toEqual(['status 10.2.0.1', 'off 10.2.0.1', 'status 10.2.0.1', 'status 10.2.0.1']);
   expect(incident.phase).toBe('fenced');
+});
+
+it('gives nothing by a token that is older than the incident’s, and takes its lease anew above that', async () => {
+  const { sent, raised, incident } = await fence({ writtenBy: 2 });
+  expect([sent, raised]).toEqual([[], [2]]);
+  expect(incident).toMatchObject({ phase: 'fencing', epoch: 2, commands: [] });
+  expect((await fence({ writtenBy: 1 })).raised).toEqual([]);
 });
 
 it('gives no off to devices that were edited as its intent was written, and tells that it did not', async () => {

@@ -15,6 +15,7 @@ import {
   type PowerVerb,
   type RpcAnswer,
 } from '#contracts';
+import { isTakenOver } from '#domain/incident/fencing-leader.js';
 import type { FenceMemory } from '#domain/power/fence-step.js';
 import { counts, isFor, slowAnswers, type Leave } from '#domain/power/leave.js';
 import { levelStart } from '#domain/power/levels.js';
@@ -191,7 +192,7 @@ export class NodeFencer {
     const { wish } = power;
     if (wish === undefined) return false;
     // Nobody else leads while this lease is held: the incident knows a token that its store has forgotten since.
-    if ((i.epoch ?? 0) > this.check() && this.parts.lease.raise(i.epoch ?? 0)) return false;
+    if (isTakenOver(i, this.check()) && this.parts.lease.raise(i.epoch ?? 0)) return false;
     const levels = node?.powerLevels ?? [];
     const hold = wish.verb === 'off' ? undefined : await this.hold(node, wish);
     this.remember(i, wish, levels.length);

@@ -7,6 +7,7 @@ import {
   type RpcRequest,
   type Verdict,
 } from '#contracts';
+import { isTakenOver } from '#domain/incident/fencing-leader.js';
 import { isNewer } from '#domain/verdict/order.js';
 import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
@@ -43,7 +44,7 @@ export class RecheckService {
     if (isOutdatedFencer(q.reads)) return no(outdatedFencer(this.store.workers.live()));
     if (incident.id !== q.incident) return no(`The node's incident is ${incident.id} now.`);
     if (incident.phase !== 'fencing') return no(`The incident is ${incident.phase}.`);
-    if (incident.epoch !== undefined && q.epoch < incident.epoch)
+    if (isTakenOver(incident, q.epoch))
       return no(`Token ${q.epoch} is older than the one that owns the incident, ${incident.epoch}.`);
     const node = (await this.store.nodes.bucket.get(q.node))?.value;
     if (node === undefined) return no('The node was deleted.');
