@@ -15,6 +15,7 @@ import {
 import { withoutOrder } from '#domain/incident/order.js';
 import { go } from '#domain/incident/steps.js';
 import { isAfterOff } from '#domain/incident/phases.js';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { isHeardByRecord } from '#domain/verdict/heard.js';
 import { provenBy } from './proof-doubt.js';
 
@@ -58,7 +59,7 @@ export function fencedAnew(i: IncidentRecord, at: number): IncidentRecord | unde
  * @param at wall clock, for people
  */
 export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord | undefined {
-  const wasOff = n.confirmedOff?.incident === i.id;
+  const wasOff = isOffByIncident(n, i);
   const blamed = provenBy(i, n);
   const fresh = blamed.filter((d) => knownIdentity(n, d)?.result !== 'mismatch');
   if (!wasOff && fresh.length === 0) return undefined;

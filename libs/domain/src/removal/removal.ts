@@ -7,6 +7,7 @@ import {
   type IncidentRecord,
   type NodeRecord,
 } from '#contracts';
+import { isOffByIncident } from '../incident/proven-off.js';
 import { bootAwaited } from '../power/boot-grace.js';
 import { isHeardByRecord } from '../verdict/heard.js';
 
@@ -39,7 +40,7 @@ export const isServing = (n: NodeRecord): boolean => n.status === 'Allocated' &&
  */
 function keptBy(n: NodeRecord, i: NonNullable<RemovalFacts['incident']>, f: RemovalFacts): string | undefined {
   if (i.phase !== 'recovered') return `is ${i.phase}`;
-  if (n.confirmedOff?.incident !== i.id) return 'is recovered, and the node on its way back into service';
+  if (!isOffByIncident(n, i)) return 'is recovered, and the node on its way back into service';
   if (i.powerOn?.wanted === true && i.powerOn.done !== true)
     return 'is recovered, and the node being switched on: where no fencer can do it, set fencing to observe';
   if (f.quarantined !== undefined) return `is recovered, yet ${f.quarantined}`;

@@ -9,6 +9,7 @@ import {
 import { dropClaim } from '../claim/claim-holds.js';
 import { withoutOrder } from '../incident/order.js';
 import { isAfterOff, mayCancel } from '../incident/phases.js';
+import { isOffByIncident } from '../incident/proven-off.js';
 import { go, note } from '../incident/steps.js';
 import { jobAfter } from '../job/changes.js';
 
@@ -43,7 +44,7 @@ export function supersededIncident(i: IncidentRecord, { why, at }: Superseded): 
 
 /** The node of an incident whose proof was void: it counts as a member again, and is checked when it is heard. Undefined: it stands. */
 export function supersededNode(n: NodeRecord, incident: string, { at }: Superseded): NodeRecord | undefined {
-  if (n.confirmedOff?.incident !== incident) return undefined;
+  if (!isOffByIncident(n, { id: incident })) return undefined;
   const { confirmedOff: _off, ...rest } = n;
   return { ...rest, pendingReturn: n.pendingReturn ?? { reason: 'disappeared', at } };
 }

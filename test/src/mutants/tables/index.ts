@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 246,
   keys: 95,
   lease: 51,
-  recover: 237,
+  recover: 238,
   return: 129,
   secrets: 49,
   services: 20,

@@ -437,10 +437,17 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/recovery/assignment-race.spec.ts'],
   },
   {
+    name: 'a node is off by one incident since another has proven it',
+    file: 'libs/domain/src/incident/proven-off.ts',
+    symbol: 'isOffByIncident',
+    operation: { replace: 'n.confirmedOff?.incident === i.id', with: 'n.confirmedOff !== undefined' },
+    specs: ['libs/domain/src/incident/proven-off.spec.ts'],
+  },
+  {
     name: 'a node that is on its way back after its fencing is forgotten',
     file: 'libs/domain/src/removal/removal.ts',
     symbol: 'keptBy',
-    operation: { replace: 'n.confirmedOff?.incident !== i.id', with: "n.confirmedOff?.incident === 'none'" },
+    operation: { replace: '!isOffByIncident(n, i)', with: 'false' },
     specs: ['libs/domain/src/removal/removal.spec.ts'],
   },
   {

@@ -12,6 +12,7 @@ import { isTakenBack } from './taken-back.js';
 import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import { runsNowhere } from '../alarms/dead-work.js';
 import { wasCommanded } from '#domain/incident/phases.js';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { isWantedAlive } from '#domain/incident/verdict-effect.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
@@ -145,7 +146,7 @@ export function leftOff(i: IncidentRecord, node: NodeRecord | undefined): Wanted
       message: `A drill powered it off, and it is not on again: ${i.order.detail ?? ''} To switch it on: muster node power on ${i.node} --reason "…".`,
     };
   // Its record says that it is on again also while nobody is judged.
-  const isOff = node?.confirmedOff?.incident === i.id;
+  const isOff = node !== undefined && isOffByIncident(node, i);
   const isWithheld = isOff && i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
   // What an operator has ordered since counts instead, until it has failed.
   const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;

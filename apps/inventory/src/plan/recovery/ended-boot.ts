@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 
 /** The last report of a node, and what this process has seen of its incident, ms ago. */
 export interface BootFacts {
@@ -21,7 +22,7 @@ export function endedBoot(
   node: Pick<NodeRecord, 'bootId' | 'confirmedOff'> | undefined,
   { heard, openedAgoMs = Infinity, provenAgoMs }: BootFacts,
 ): string | undefined {
-  if (node?.confirmedOff?.incident === i.id) return node.confirmedOff.bootId;
+  if (node !== undefined && isOffByIncident(node, i)) return node.confirmedOff?.bootId;
   const isBefore = heard !== undefined && provenAgoMs !== undefined && heard.agoMs >= provenAgoMs;
   return isBefore && heard.agoMs <= openedAgoMs ? heard.bootId : (i.bootId ?? node?.bootId);
 }

@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
 import { conducted, type Conducting } from './conducted.js';
 
@@ -8,7 +9,7 @@ import { conducted, type Conducting } from './conducted.js';
  */
 export function whyOver(i: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): string | undefined {
   if (node === undefined) return 'The node was deleted.';
-  if (node.confirmedOff?.incident === i.id) return undefined;
+  if (isOffByIncident(node, i)) return undefined;
   if (node.status === 'Decommissioned' || node.status === 'Unallocated') return `The node is ${node.status}.`;
   if (node.state !== 'Discovered') return undefined;
   if (node.maintenance === undefined && node.pendingReturn === undefined) return 'The node is back in service.';

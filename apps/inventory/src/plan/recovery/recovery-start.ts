@@ -1,4 +1,5 @@
 import type { IncidentRecord, JobRecord, NodeRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
@@ -36,8 +37,8 @@ const names = (recovery: readonly RecoveryAssignment[]): string =>
  * there, or is owed there.
  * @param node its record; undefined: it was deleted, and counts as off
  */
-export const isStillOff = ({ id }: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
-  node === undefined || node.confirmedOff?.incident === id;
+export const isStillOff = (i: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
+  node === undefined || isOffByIncident(node, i);
 
 /** The job that was on its way to start or to stop it on the dead node. */
 export const jobOnItsWay = (w: WorkloadRecord, node: string): string | undefined =>

@@ -1,5 +1,6 @@
 import type { IncidentRecord, ProofDoubt } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { isHeld, type CollateralStep } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
 import { foreignDevice, foreignSince, hasBootedSince } from '../../power/proof-doubt.js';
@@ -199,7 +200,7 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
 function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const node = fleet.nodes.get(i.node)?.value;
   const requestedAt = node && uncountedPowerOn(i, node);
-  const isOff = node?.confirmedOff?.incident === i.id && !isDoubted;
+  const isOff = node !== undefined && isOffByIncident(node, i) && !isDoubted;
   const late = isOff ? assignedTo(fleet, i.node) : [];
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [

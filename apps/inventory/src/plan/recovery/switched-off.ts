@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
+import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { isHeardByRecord } from '#domain/verdict/heard.js';
 
 /**
@@ -15,7 +16,7 @@ export function switchedOff(
   at: number,
 ): NodeRecord | undefined {
   // The maintenance outlives the proof: a boot that was heard since has taken that away, and it stays away.
-  if (n.confirmedOff?.incident === i.id || n.maintenance?.incident === i.id) return undefined;
+  if (isOffByIncident(n, i) || n.maintenance?.incident === i.id) return undefined;
   const maintenance = { reason: 'fenced', at, incident: i.id };
   if (hasBootedAgain(n, bootId))
     return { ...n, maintenance, pendingReturn: n.pendingReturn ?? { reason: 'rebooted', at } };
