@@ -83,7 +83,7 @@ export const orders = {
     rpc
     incident-report`,
   'libs/domain': `
-    claim job node
+    claim job node retry
     verdict incident
     restore return workload
     power

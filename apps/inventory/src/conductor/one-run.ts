@@ -1,6 +1,6 @@
 import { MusterError, type Random } from '#contracts';
 import type { Bus } from '#bus';
-import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
+import { retryDelayMs, type RetryPolicy } from '#domain/retry/retry-policy.js';
 import type { Outcomes } from './task-record.js';
 import { PERIOD_MS, type About, type Pace, type TaskRun } from './task.js';
 

@@ -500,6 +500,15 @@ describe('fencing, decided', () => {
       { numRuns: runs(3000) },
     );
   });
+
+  it('waits twice as long after each attempt in vain, up to five minutes', () => {
+    const m = { ...{ sinceMs: 0, revision: 1, reads: [], endedMs: {}, busy: [] }, identified: {}, identities: [] };
+    const waitS = (attempt: number): number | undefined => {
+      const step = decideFence({ level: 0, attempt, commands: [] }, [], { ...m, drivers: [] }, 0);
+      return step.do === 'failed' ? step.retryInMs / 1_000 : undefined;
+    };
+    expect([0, 1, 2, 3, 4, 5, 2_000].map(waitS)).toEqual([10, 20, 40, 80, 160, 300, 300]);
+  });
 });
 
 describe('power devices that were edited under the order', () => {

@@ -7,6 +7,7 @@ import {
   type OffProof,
   type PowerDevice,
 } from '#contracts';
+import { retryDelayMs, type RetryPolicy } from '../retry/retry-policy.js';
 import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
@@ -75,9 +76,8 @@ const MOST_ASKING_MS = 2 * FencingNumbers.commandLimit;
 const PROOF_FRESH_MS = 5_000;
 /** With less time than this left in a level no command is begun, ms. */
 const WORTH_MS = 250;
-/** Backoff after `failed`, ms: doubled with each attempt. */
-const BACKOFF_MS = 10_000;
-const MOST_BACKOFF_MS = 300_000;
+/** Before the next attempt after `failed`. */
+const BACKOFF: RetryPolicy = { firstMs: 10_000, growth: 2, mostMs: 300_000 };
 
 /**
  * The leader's next step for an incident in phase `fencing`. Pure.
@@ -305,4 +305,4 @@ function summary(
 const unreadText = (device: PowerDevice, tried: IdentityRead | undefined): string =>
   `${identityUnread(device, tried)}; until it does, it gets no off and its readings do not count.`;
 
-const backoff = ({ attempt }: FenceWish): number => Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(attempt, 10));
+const backoff = ({ attempt }: FenceWish): number => retryDelayMs(BACKOFF, attempt + 1);

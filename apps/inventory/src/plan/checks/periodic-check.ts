@@ -1,10 +1,11 @@
 import { nameHash, type Hold, type NodeRecord, type OutReason } from '#contracts';
+import { retryDelayMs, type RetryPolicy } from '#domain/retry/retry-policy.js';
 import { isReachable } from '#domain/verdict/heard.js';
 
 /** Checks of nodes in service that run at once: a provisioner has room for returns and operators beside them. */
 export const PERIODIC_AT_ONCE = 2;
-/** After a check that could not be carried out, ms: doubled with each, at most the period. */
-const FIRST_RETRY_MS = 60_000;
+/** After a check that could not be carried out: at most the period. */
+const RETRY: RetryPolicy = { firstMs: 60_000, growth: 2 };
 
 /** A node in service, as the choice sees it. Times are of the wall clock, ms: they stand in records. */
 export interface WatchedNode {
@@ -39,7 +40,7 @@ export function slotOf(name: string, every: number, at: number): number {
 export function dueSince(n: WatchedNode, every: number, now: number): number | undefined {
   if (n.last === undefined || n.last > now) return 0;
   const slot = slotOf(n.name, every, n.last) + every;
-  const retry = n.failed === 0 ? slot : n.last + Math.min(every, FIRST_RETRY_MS * 2 ** Math.min(n.failed - 1, 30));
+  const retry = n.failed === 0 ? slot : n.last + retryDelayMs({ ...RETRY, mostMs: every }, n.failed);
   const since = Math.min(slot, retry);
   return since <= now ? since : undefined;
 }

@@ -1,5 +1,5 @@
 import type { PendingReturn } from '#contracts';
-import { retryDelayMs, type RetryPolicy } from '../../conductor/retry-policy.js';
+import { retryDelayMs, type RetryPolicy } from '#domain/retry/retry-policy.js';
 
 /** Between two tries of a check that ssh did not get to the node with. */
 const UNREACHED: RetryPolicy = { firstMs: 5_000, growth: 2, mostMs: 60_000 };

@@ -1,6 +1,6 @@
 import { isEndedJob, type JobRecord, type WorkloadOutcome, type WorkloadRecord } from '#contracts';
 import { newJob } from '#domain/job/changes.js';
-import { retryDelayMs, type RetryPolicy } from '../../conductor/retry-policy.js';
+import { retryDelayMs, type RetryPolicy } from '#domain/retry/retry-policy.js';
 
 /** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
 export interface StartGroup {

@@ -1,11 +1,12 @@
 import type { IncidentPhase, NodeRecord, Report, WorkloadRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
+import { retryDelayMs, type RetryPolicy } from '#domain/retry/retry-policy.js';
 import { answersForItsWork as lives } from '#domain/verdict/heard.js';
 
 /** Left out of every fresh report for this long, a workload has ended, ms: no look at it can be of before its start. */
 export const ABSENT_MS = 10_000;
-/** The longest wait before it is started again after it has ended again and again, ms. */
-const LONGEST_WAIT_MS = 300_000;
+/** Before it is started again, after it has ended again and again. */
+const RESTART: RetryPolicy = { firstMs: ABSENT_MS, growth: 2, mostMs: 300_000 };
 /** It has ended so often in a row: somebody is told. */
 export const ENDS_ALARM = 3;
 /** Reported as being started for this long without ever running: somebody is told, ms. */
@@ -42,7 +43,7 @@ export function presenceOf({ workload: w, node, incident, report }: PresenceFact
 }
 
 /** How long it has to be absent before it is started again, ms: twice as long with each time that it has ended. */
-export const restartAfterMs = (ended: number): number => Math.min(LONGEST_WAIT_MS, ABSENT_MS * 2 ** Math.min(ended, 9));
+export const restartAfterMs = (ended: number): number => retryDelayMs(RESTART, ended + 1);
 
 /** Until one that has ended by itself is started again, ms; undefined: it is not absent. */
 export const restartLeftMs = (w: WorkloadRecord, presence: Presence, forMs: number): number | undefined =>
