@@ -11,6 +11,7 @@ import {
   type PowerDevice,
   type PowerDeviceRequest,
 } from '#contracts';
+import { isInUse, roleOf } from '#domain/node/roles.js';
 import { withoutNulls } from '../nodes/new-node.js';
 import {
   bad,
@@ -168,9 +169,8 @@ function mergedNetworks(networks: NodeRecord['networks'], patch: NodePatchReques
 /** The group of a node that is set up decides what runs on it, and the master rules rest on it. */
 function checkGroupChange(node: NodeRecord, hostGroup: string | undefined, groups: readonly HostGroup[]): void {
   if (hostGroup !== undefined) checkHostGroup(hostGroup, groups);
-  if (node.status === 'Unallocated' || node.status === 'Decommissioned') return;
-  const role = (name: string | undefined): string => groups.find((g) => g.name === name)?.role ?? 'none';
-  if (role(node.hostGroup) === role(hostGroup)) return;
+  if (!isInUse(node)) return;
+  if (roleOf(groups, node.hostGroup) === roleOf(groups, hostGroup)) return;
   throw new MusterError(
     'ILLEGAL_TRANSITION',
     `${node.name} is ${node.status}: its host group has a role, ask for maintenance with the new host group instead`,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
-import { isServing } from '#domain/removal/removal.js';
+import { isServing } from '#domain/node/roles.js';
 import { AgentUsers } from '../agent-users/agent-users.js';
 import { editOf, partKey } from '../operations/edit-key.js';
 import { inParallel } from '../store/in-parallel.js';

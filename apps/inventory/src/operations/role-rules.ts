@@ -1,4 +1,5 @@
 import { MusterError, type HostGroup, type JobKind, type NodeRecord, type NodeStatus } from '#contracts';
+import { isInUse, isServingMaster, roleOf } from '#domain/node/roles.js';
 
 /** What the rules need of a node, as it will be once every admitted job has started. */
 export interface RoledNode {
@@ -7,9 +8,6 @@ export interface RoledNode {
   status: NodeStatus;
   state: NodeRecord['state'];
 }
-
-const roleOf = (groups: readonly HostGroup[], group: string | undefined): HostGroup['role'] =>
-  groups.find((g) => g.name === group)?.role ?? 'none';
 
 /**
  * The rules over several nodes: workers need a master. Only groups with a role count. `others` are the nodes outside
@@ -26,13 +24,11 @@ export function brokenRoleRule(
 ): MusterError | undefined {
   const role = (n: RoledNode): HostGroup['role'] => roleOf(groups, n.hostGroup);
   const masterLeft = (): boolean => {
-    for (const n of others())
-      if (role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered') return true;
+    for (const n of others()) if (isServingMaster(n, groups)) return true;
     return false;
   };
   const workersLeft = (): boolean => {
-    for (const n of others())
-      if (role(n) === 'worker' && n.status !== 'Unallocated' && n.status !== 'Decommissioned') return true;
+    for (const n of others()) if (role(n) === 'worker' && isInUse(n)) return true;
     return false;
   };
   const takesMaster = requested.some((n) => role(n) === 'master' && n.status === 'Allocated');

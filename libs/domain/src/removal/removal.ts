@@ -8,6 +8,7 @@ import {
   type NodeRecord,
 } from '#contracts';
 import { isOffByIncident } from '../incident/proven-off.js';
+import { isServing } from '../node/roles.js';
 import { bootAwaited } from '../power/boot-grace.js';
 import { isHeardByRecord } from '../verdict/heard.js';
 
@@ -29,9 +30,6 @@ export interface RemovalFacts {
   /** Workloads that are assigned to it. */
   workloads: readonly string[];
 }
-
-/** It is not to be forgotten. */
-export const isServing = (n: NodeRecord): boolean => n.status === 'Allocated' && n.state === 'Discovered';
 
 /**
  * Why its incident keeps the node; undefined: it does not. Hardware that was proven off, and never comes back, may go

@@ -1,4 +1,5 @@
 import type { HostGroup, Hold, JobKind, NodeRecord } from '#contracts';
+import { isInUse, isServingMaster, roleOf } from '../node/roles.js';
 
 type Grouped = Pick<NodeRecord, 'name' | 'hostGroup' | 'status' | 'state' | 'failureDomain'>;
 
@@ -12,7 +13,7 @@ export interface TurnFacts {
 export type TakesDown = Extract<JobKind, 'resetup' | 'maintenance'>;
 export const takesDown = (kind: JobKind | undefined): kind is TakesDown => kind === 'resetup' || kind === 'maintenance';
 
-interface TurnCase extends Pick<TurnFacts, 'held'> {
+interface TurnCase extends Pick<TurnFacts, 'held' | 'groups'> {
   kind: TakesDown;
   requested: readonly Grouped[];
   others: readonly Grouped[];
@@ -40,14 +41,13 @@ function pairUnderWay({ kind, requested, others, held, role }: TurnCase): [Group
   return undefined;
 }
 
-function leavesOnlyWorkers({ masters: [master], others, held, role }: TurnCase): boolean {
-  const inUse = others.filter((n) => n.status !== 'Unallocated' && n.status !== 'Decommissioned');
+function leavesOnlyWorkers({ masters: [master], others, held, groups, role }: TurnCase): boolean {
+  const inUse = others.filter(isInUse);
   const otherMasters = inUse.filter((n) => role(n) === 'master');
   if (master === undefined || otherMasters.length === 0 || !inUse.some((n) => role(n) === 'worker')) return false;
-  // Held by a job that may take it away, or not heard: it does not serve meanwhile.
-  const serves = (n: Grouped): boolean =>
-    n.status === 'Allocated' && n.state === 'Discovered' && [undefined, 'check'].includes(held[n.name]?.kind);
-  return !otherMasters.some(serves);
+  // Held by a job that may take it away: it does not serve meanwhile.
+  const isLeftAlone = (n: Grouped): boolean => [undefined, 'check'].includes(held[n.name]?.kind);
+  return !otherMasters.some((n) => isServingMaster(n, groups) && isLeftAlone(n));
 }
 
 /**
@@ -77,11 +77,11 @@ export const turnTable = {
 
 /** Why these nodes may not be taken down now; undefined: their turn has come. */
 export function brokenTurn(kind: TakesDown, requested: readonly Grouped[], f: TurnFacts): string | undefined {
-  const role = (n: Grouped): HostGroup['role'] => f.groups.find((g) => g.name === n.hostGroup)?.role ?? 'none';
+  const role = (n: Grouped): HostGroup['role'] => roleOf(f.groups, n.hostGroup);
   const names = new Set(requested.map((n) => n.name));
   const others = [...f.nodes].filter((n) => !names.has(n.name));
   const masters = requested.filter((n) => role(n) === 'master');
-  const c: TurnCase = { kind, requested, others, held: f.held, role, masters };
+  const c: TurnCase = { kind, requested, others, held: f.held, groups: f.groups, role, masters };
   return Object.values<TurnRow>(turnTable)
     .find((row) => row.when(c))
     ?.why(c);

@@ -670,8 +670,25 @@ export const returns: readonly Mutant[] = [
     name: 'the last master that serves is cleaned up',
     file: 'libs/domain/src/return/turn.ts',
     symbol: 'leavesOnlyWorkers',
-    operation: { replace: 'otherMasters.some(serves)', with: 'otherMasters.length > 0' },
+    operation: {
+      replace: 'otherMasters.some((n) => isServingMaster(n, groups) && isLeftAlone(n))',
+      with: 'otherMasters.length > 0',
+    },
     specs: ADMITTED,
+  },
+  {
+    name: 'the last master that serves is cleaned up while a job holds the other',
+    file: 'libs/domain/src/return/turn.ts',
+    symbol: 'leavesOnlyWorkers',
+    operation: { operand: 'isLeftAlone(n)' },
+    specs: ['libs/domain/src/return/turn.spec.ts'],
+  },
+  {
+    name: 'a master that is not heard is one that serves',
+    file: 'libs/domain/src/node/roles.ts',
+    symbol: 'isServing',
+    operation: { operand: "n.state === 'Discovered'" },
+    specs: ['libs/domain/src/node/roles.spec.ts'],
   },
   {
     name: "a commission's rollback cleans up under workloads",
