@@ -44,12 +44,16 @@ export function stormCommands(program: Command): void {
   }
 }
 
+/** What made it; `blindness` is the code of the API. */
+const causeText = ({ cause, domain }: StormView): string =>
+  cause === 'blindness' ? 'no quorum' : domain === undefined ? cause : `${cause} ${domain}`;
+
 const view = (terminal: Terminal): View<StormView> => ({
   name: (s) => s.id,
   head: ['STORM', 'CAUSE', 'SINCE', 'MEMBERS', 'BACK', 'REST', 'RESUMES'],
   row: (s) => [
     s.id,
-    s.domain === undefined ? s.cause : `${s.cause} ${s.domain}`,
+    causeText(s),
     moment(s.at, terminal),
     String(s.members.length),
     String(s.returned.length),
