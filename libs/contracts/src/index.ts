@@ -19,6 +19,7 @@ export * from './addresses/ip-address.js';
 export * from './incident-report/incident-report.js';
 export * from './incident/incident.js';
 export * from './incident-report/report-facts.js';
+export * from './incident/phase-text.js';
 export * from './incident/storm.js';
 export * from './incident/pending-on.js';
 export * from './incident/power-record.js';

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultFencing, type IncidentRecord, incidentReport } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { aStatus } from '../testing/a-status.js';
 import { MusterUnderTest } from '../testing/muster.js';
 
@@ -136,6 +137,17 @@ describe('commands', () => {
       expect(stdout).toContain('s-1: resumes: 1970-01-01T00:01:00.000Z\n');
     });
 
+    it('is shown with its cause: a person reads of no quorum, a program its code', async () => {
+      const [lost, rack] = [
+        { ...storm, cause: 'blindness' },
+        { ...storm, id: 's-2', cause: 'domain', domain: 'r1' },
+      ];
+      sut.on('GET /v1/storms', { items: [storm, lost, rack] });
+      const { stdout } = await sut.call(['storm', 'get']);
+      expect(stdout.match(/cause: .*/g)).toEqual(['cause: brake', 'cause: no quorum', 'cause: domain r1']);
+      expect((await sut.call(['storm', 'get', '-j'])).stdout).toContain('"cause": "blindness"');
+    });
+
     it('is released for some, and says who was refused', async () => {
       sut.on('POST /v1/storms/s-1/release', { nodes: [{ node: 'a-1', ok: true }] });
       const released = await sut.call(['storm', 'release', 's-1', '--nodes', 'a-1', '--reason', 'dark']);
@@ -206,6 +218,31 @@ describe('commands', () => {
     it('says nothing of it where a server of before does not know the question', async () => {
       sut.on('GET /v1/fencing/report', { code: 'NOT_FOUND', detail: 'no route' }, 404);
       expect(await observeLine()).toBe(undefined);
+    });
+  });
+
+  describe('an incident that a gate stops', () => {
+    const stopped = anIncident('a-1', { id: 'i-1', phase: 'suppressed', gate: 'BRAKE', reason: 'DOWN' });
+
+    it('is blocked by it for people, and keeps its code for programs', async () => {
+      sut.on('GET /v1/incidents', { items: [stopped] });
+      sut.on('GET /v1/incidents/a-1', stopped);
+      for (const words of [['list'], ['get', 'a-1']]) {
+        const { stdout } = await sut.call(['incident', ...words]);
+        expect(stdout).toContain('a-1: phase: blocked by BRAKE\n');
+        expect(stdout).not.toContain('suppressed');
+        expect((await sut.call(['incident', ...words, '-j'])).stdout).toContain('"phase": "suppressed"');
+      }
+    });
+
+    it('is so for who orders something about it', async () => {
+      sut.on('POST /v1/incidents/a-1/release', stopped);
+      const released = await sut.call(['incident', 'release', 'a-1', '--reason', 'dark']);
+      expect(released.stdout).toBe('a-1: phase: blocked by BRAKE\n');
+      const gates = [{ gate: 'BRAKE', pass: false, detail: '3 of 4' }];
+      sut.on('POST /v1/nodes/a-1/fence', { incident: stopped, gates });
+      const fenced = await sut.call(['node', 'fence', 'a-1', '--reason', 'dark', '--yes']);
+      expect(fenced.stdout).toContain('a-1: incident: i-1 blocked by BRAKE\n');
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { IncidentRecord, IncidentReport } from '#contracts';
+import { phaseText, type IncidentRecord, type IncidentReport } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { askByPrefix } from '../nodes/by-prefix.js';
@@ -70,8 +70,8 @@ const incidentPath = (node: string): string => `/v1/incidents/${encodeURICompone
 
 const view = (terminal: Terminal): View<IncidentRecord> => ({
   name: (i) => i.node,
-  head: ['NODE', 'PHASE', 'GATE', 'CAUSE', 'OPENED', 'REASON'],
-  row: (i) => [i.node, i.phase, i.gate ?? '-', i.cause, moment(i.openedAt, terminal), i.reason],
+  head: ['NODE', 'PHASE', 'CAUSE', 'OPENED', 'REASON'],
+  row: (i) => [i.node, phaseText(i), i.cause, moment(i.openedAt, terminal), i.reason],
   none: 'no incidents',
   screen: story,
 });
@@ -100,7 +100,7 @@ async function act(run: Run, verb: string, node: string, o: { reason: string; fo
     { reason: o.reason, ...(o.force === true && { force: true }) },
   );
   if (await run.print.machine(answer, [node])) return;
-  run.terminal.line(`${node}: phase: ${answer.phase}`);
+  run.terminal.line(`${node}: phase: ${phaseText(answer)}`);
   if (answer.doNotPowerOnBefore !== undefined)
     run.terminal.line(`${node}: do not power it on before ${new Date(answer.doNotPowerOnBefore).toISOString()}`);
 }

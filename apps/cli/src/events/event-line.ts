@@ -1,4 +1,4 @@
-import type { AlarmRecord, EventMap, Verdict } from '#contracts';
+import { stepText, type AlarmRecord, type EventMap, type Verdict } from '#contracts';
 import type { StreamedEvent } from '../server/event-stream.js';
 import { resultText } from '../jobs/node-progress.js';
 import { oneLine } from '../output/one-line.js';
@@ -19,7 +19,7 @@ type Sentences = { [K in keyof EventMap]?: (data: EventMap[K]) => string };
 /** What happened, in a few words; kinds that are not here speak for themselves. */
 const sentences: Sentences & { verdict: (v: Verdict) => string } = {
   verdict: (v) => `${v.verdict}${v.networks.length > 0 ? ` (${v.networks.join(', ')})` : ''}: ${v.reason}`,
-  incident: (i) => `${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}: ${i.detail}`,
+  incident: stepText,
   'node-status': (s) => `${s.prev} → ${s.status}`,
   'node-state': (s) => `${s.prev} → ${s.state}: ${s.reason}`,
   discovered: (l) => l.nodes.join(' '),

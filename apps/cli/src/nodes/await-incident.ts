@@ -1,4 +1,4 @@
-import type { IncidentPhase, IncidentRecord } from '#contracts';
+import { phaseText, type IncidentPhase, type IncidentRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
 import type { Run } from '../command/command.js';
 import { watch } from '../command/watch.js';
@@ -28,11 +28,9 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
     return quietPhases.includes(now.phase) || STUCK.includes(now.phase);
   });
   await run.print.machine(incident, [incident.id]);
-  const { phase, gate } = incident;
+  const { phase } = incident;
   if (phase === 'suppressed')
-    throw new Failure(
-      `${node}: blocked by ${gate ?? 'a gate'}: muster incident release ${node} --reason … lets it past`,
-    );
+    throw new Failure(`${node}: ${phaseText(incident)}: muster incident release ${node} --reason … lets it past`);
   if (phase !== 'recovered' && phase !== 'closed') throw new Failure(`${node}: the fencing ended as ${phase}`);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { GateResult, IncidentRecord } from '#contracts';
+import { phaseText, type GateResult, type IncidentRecord } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
@@ -41,7 +41,7 @@ async function fence(run: Run, name: string, o: FenceOptions): Promise<void> {
   const rows = answer.gates.map((g) => [g.gate, g.pass ? 'pass' : 'stop', g.detail]);
   run.print.rows(['GATE', 'RESULT', 'DETAIL'], rows, 'no gates were asked');
   if (answer.incident !== undefined)
-    run.terminal.line(`${name}: incident: ${answer.incident.id} ${answer.incident.phase}`);
+    run.terminal.line(`${name}: incident: ${answer.incident.id} ${phaseText(answer.incident)}`);
   const stopped = answer.gates.find((g) => !g.pass);
   if (stopped !== undefined) throw new Failure(`${name} would not be fenced: ${stopped.gate}: ${stopped.detail}`);
 }

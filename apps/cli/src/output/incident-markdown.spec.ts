@@ -4,7 +4,8 @@ import { incidentMarkdown } from './incident-markdown.js';
 
 const T0 = 1_700_000_000_000;
 const incident: IncidentRecord = {
-  ...{ id: 'i-1', node: 'a-1', phase: 'suppressed', cause: 'auto', reason: 'silent | dead\nsince 3 s', openedAt: T0 },
+  ...{ id: 'i-1', node: 'a-1', phase: 'suppressed', gate: 'BRAKE', cause: 'auto' },
+  ...{ reason: 'silent | dead\nsince 3 s', openedAt: T0 },
   ...{ updatedAt: T0 + 1_000, conductor: 1, level: 0, attempt: 1, recovery: [] },
   gates: [{ gate: 'BRAKE', pass: false, detail: '2 of 2' }],
   commands: [
@@ -13,7 +14,10 @@ const incident: IncidentRecord = {
       result: { ok: false, code: 'UNREACHABLE', detail: 'no answer of 10.2.0.1:623' },
     },
   ],
-  steps: [{ phase: 'open', at: T0, detail: 'DOWN' }],
+  steps: [
+    { phase: 'open', at: T0, detail: 'DOWN' },
+    { phase: 'suppressed', at: T0 + 100, detail: 'BRAKE: 2 of 2' },
+  ],
 };
 const text = incidentMarkdown(incidentReport({ incident, events: [], jobs: [], cut: false }));
 
@@ -33,7 +37,9 @@ describe('a report as Markdown', () => {
       '## Timeline',
       '## What this report cannot tell',
     ]);
-    expect(text).toContain('Opened 2023-11-14T22:13:20.000Z (auto)');
+    expect(text).toContain('Opened 2023-11-14T22:13:20.000Z (auto); blocked by BRAKE, last changed ');
+    expect(text).toContain('| 2023-11-14T22:13:20.100Z | +0.10 s | blocked by BRAKE: 2 of 2 |');
+    expect(text).not.toContain('suppressed');
     expect(text).toContain('- It waits at its gates (BRAKE: 2 of 2).\n');
     expect(text).toContain('| BRAKE | **stop** | 2 of 2 |');
     expect(text).toContain(

@@ -1,4 +1,4 @@
-import type { IncidentReport, PowerCommand, ReportMoment } from '#contracts';
+import { phaseText, type IncidentReport, type PowerCommand, type ReportMoment } from '#contracts';
 
 /** A report as a page of Markdown, in UTC: the same wherever it is read. */
 export function incidentMarkdown(r: IncidentReport): string {
@@ -12,7 +12,7 @@ export function incidentMarkdown(r: IncidentReport): string {
     );
   return [
     `# Incident ${r.incident}: ${r.node}`,
-    `Opened ${iso(r.openedAt)} (${r.cause}); ${r.phase}, last changed ${iso(r.updatedAt)}. Times are UTC; "since" counts from its opening.`,
+    `Opened ${iso(r.openedAt)} (${r.cause}); ${phaseText(r)}, last changed ${iso(r.updatedAt)}. Times are UTC; "since" counts from its opening.`,
     section('What happened', bullets(r.summary, 'Nothing is known.')),
     section('What is open', bullets(r.open, 'Nothing.')),
     section('Evidence', bullets(r.evidence, 'None is kept.')),

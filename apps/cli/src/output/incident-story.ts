@@ -1,4 +1,4 @@
-import type { GateResult, IncidentRecord, StormView } from '#contracts';
+import { phaseText, stepText, type GateResult, type IncidentRecord, type StormView } from '#contracts';
 
 /**
  * The whole incident as lines that each begin with the node: readable, and greppable in a pipe. What matters comes
@@ -9,7 +9,7 @@ export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
   const gateLine = (g: GateResult): string => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`;
   const lines = [
     `incident: ${i.id}`,
-    `phase: ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`,
+    `phase: ${phaseText(i)}`,
     `cause: ${i.cause}${i.by === undefined ? '' : ` by ${i.by}`}: ${i.reason}`,
     `opened: ${new Date(i.openedAt).toISOString()}`,
     ...(i.storms ?? []).map((s) => `storm: ${s.detail}`),
@@ -21,7 +21,7 @@ export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
     }),
     ...(i.proof === undefined ? [] : [`proof: ${since(i.proof.at)} ${i.proof.kind}${by(i.proof)}`]),
     ...i.recovery.map((r) => `recovery: ${r.workload} → ${r.to ?? 'nowhere yet'}: ${r.state}${text(r.detail)}`),
-    ...i.steps.map((s) => `step: ${since(s.at)} ${s.phase}${text(s.detail)}`),
+    ...i.steps.map((s) => `step: ${since(s.at)} ${stepText(s)}`),
     ...i.gates.filter((g) => g.pass).map(gateLine),
   ];
   return lines.map((line) => `${i.node}: ${line}`);

@@ -1,4 +1,4 @@
-import type { StatusView, TaskView, UnhealthyNode } from '#contracts';
+import { phaseText, type StatusView, type TaskView, type UnhealthyNode } from '#contracts';
 
 /** Three leases make a working Muster; each is taken over within seconds when its holder dies. */
 export const NEEDED_LEASES = ['detector', 'conductor', 'fencer'] as const;
@@ -8,12 +8,6 @@ const BEACON_OLD_MS = 3_000;
 
 const holderOf = (s: StatusView, name: string): string | undefined =>
   s.leases.find((l) => l.name === name && l.holder !== undefined && l.holder !== '')?.holder;
-
-/** The phase of an incident on a screen: `blocked by PAUSED`, `failed`. */
-export function phaseText({ phase, gate }: { phase: string; gate?: string }): string {
-  if (phase === 'suppressed') return `blocked by ${gate ?? 'a gate'}`;
-  return gate === undefined ? phase : `${phase} (${gate})`;
-}
 
 /** What makes it serious: nobody would be fenced, or a fencing is stuck. */
 export function criticalFindings(s: StatusView): string[] {
@@ -66,7 +60,7 @@ function standingFindings(s: StatusView): string[] {
   const findings = s.stale === undefined ? [] : [`what is told may be old: ${s.stale}`];
   if (s.fencing.mode === 'observe') findings.push('fencing only observes (muster fencing set enforce)');
   if (s.fencing.paused !== undefined) findings.push('fencing is paused');
-  for (const i of s.incidents) findings.push(`${i.node} is ${i.phase}`);
+  for (const i of s.incidents) findings.push(`${i.node} is ${phaseText(i)}`);
   for (const a of s.alarms) if (a.cleared === undefined) findings.push(`alarm ${a.code} ${a.subject}`);
   findings.push(...untold(s, (v) => v !== 'SUSPECT'));
   for (const t of failingTasks(s)) findings.push(`task ${t.name} fails`);

@@ -5,7 +5,7 @@ import { anIncident } from '#contracts/testing/an-incident.js';
 import { story } from './incident-story.js';
 import { parseAddress } from '../server/address.js';
 import { eventLine } from '../events/event-line.js';
-import { judge } from './judge.js';
+import { attentionFindings, judge } from './judge.js';
 import { statusScreen } from './status-screen.js';
 import { aStatus } from '../testing/a-status.js';
 import { fakeIo } from '../testing/muster.js';
@@ -232,6 +232,11 @@ describe('muster status', () => {
     expect(screen.join('\n')).toContain('and 492 more');
   });
 
+  it('says of each incident what it is, also where another one is serious', () => {
+    const incidents = [incident({ phase: 'failed' }), incident({ node: 'b-2', phase: 'suppressed', gate: 'CAP' })];
+    expect(attentionFindings({ ...well, incidents })).toEqual(['a-1 is failed', 'b-2 is blocked by CAP']);
+  });
+
   it('shows leaders with the age of their leases', () => {
     expect(statusScreen(well, pipe)).toContain(
       'leaders    detector: detector-1 (0.3 s), conductor: conductor-1 (0.3 s), fencer: fencer-1 (0.3 s)',
@@ -282,6 +287,13 @@ describe('what is printed', () => {
     expect(lines.at(-1)).toBe('a-1: gate: BLIND pass: 2 of 2');
   });
 
+  it('tells of an incident that a gate stops by the name of the gate', () => {
+    const steps = [{ phase: 'suppressed' as const, at: 1_000, detail: 'BRAKE: 3 of 4' }];
+    expect(story(incident({ phase: 'suppressed', gate: 'CAP', steps }))).toEqual(
+      expect.arrayContaining(['a-1: phase: blocked by CAP', 'a-1: step: +0.00 s blocked by BRAKE: 3 of 4']),
+    );
+  });
+
   it('puts an event on one line, whatever is in it', () => {
     const line = (kind: string, data: unknown): string =>
       eventLine({ seq: 1, kind, key: 'a-1', at: 0, source: 's', data }, pipe);
@@ -291,6 +303,9 @@ describe('what is printed', () => {
     expect(line('node-status', { prev: 'Unallocated', status: 'Provisioning' })).toContain(
       'Unallocated → Provisioning',
     );
+    const stopped = { node: 'a-1', incident: 'i', phase: 'suppressed', gate: 'CAP', detail: 'CAP: 2 of 2' };
+    expect(line('incident', stopped)).toBe('1970-01-01T00:00:00.000Z incident a-1: blocked by CAP: 2 of 2');
+    expect(line('incident', { ...stopped, gate: undefined, phase: 'fenced', detail: 'off' })).toMatch(/: fenced: off$/);
     expect(line('claim', { claim: 'c1', owner: 'nomad', nodes: ['a-1', 'b-2'], change: 'taken' })).toMatch(
       /claim a-1: taken for nomad: a-1 b-2$/,
     );

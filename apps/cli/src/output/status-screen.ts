@@ -1,4 +1,4 @@
-import type { Remedy, StatusView, TaskView } from '#contracts';
+import { phaseText, type Remedy, type StatusView, type TaskView } from '#contracts';
 import type { Observing } from '#contracts/incident/fencing-report.js';
 import { gateRemedy } from '#contracts/incident/gate-guide.js';
 import { pauseEnd } from '#contracts/settings/settings.js';
@@ -9,7 +9,6 @@ import {
   judge,
   NEEDED_LEASES,
   hasOnlySuspects,
-  phaseText,
   verdictText,
   unreportedNodes,
 } from './judge.js';

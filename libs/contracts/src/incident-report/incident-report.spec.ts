@@ -176,12 +176,18 @@ describe('the report on an incident', () => {
     expect(report.open).toContain('Nothing has proven host1-SN1 off.');
   });
 
-  it('says what holds a suppressed one', () => {
+  it('says what holds one that a gate stops', () => {
     const report = incidentReport({
-      incident: incident({ phase: 'suppressed', gate: 'BRAKE', commands: [], recovery: [] }),
+      incident: incident({
+        ...{ phase: 'suppressed', gate: 'BRAKE', commands: [], recovery: [] },
+        steps: [{ phase: 'suppressed', at: T0, detail: 'BRAKE: 3 of 4' }],
+      }),
       ...{ jobs: [], cut: false, events: [opened] },
     });
     expect(report.open[0]).toBe('It waits at its gates (BRAKE: 3 of 4 nodes fell silent at once).');
+    expect(report.decisions.map((d) => d.what)).toEqual(['blocked by BRAKE: 3 of 4']);
+    expect(report.summary.at(-1)).toBe('It is still open: blocked by BRAKE: 3 of 4');
+    expect(report.phase).toBe('suppressed');
   });
 
   it('says whose silence holds its proof, and no more once it goes on', () => {

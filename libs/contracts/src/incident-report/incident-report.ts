@@ -4,6 +4,7 @@ import type { EventMap } from '../rpc/events.js';
 import type { PublicEvent } from '../rpc/public-event.js';
 import type { Verdict } from '../verdict/verdict.js';
 import {
+  type GateCode,
   type GateResult,
   type IncidentRecord,
   isKept,
@@ -11,6 +12,7 @@ import {
   type OffProof,
   type PowerCommand,
 } from '../incident/incident.js';
+import { stepText } from '../incident/phase-text.js';
 import { openPoints } from './open-points.js';
 import { EVENTS_AFTER_MS, type ReportFacts } from './report-facts.js';
 
@@ -52,6 +54,8 @@ export interface IncidentReport {
   incident: string;
   node: string;
   phase: IncidentRecord['phase'];
+  /** `suppressed`: the gate that stopped it. */
+  gate?: GateCode;
   cause: IncidentRecord['cause'];
   openedAt: number;
   /** Of the last change of the record. */
@@ -83,12 +87,13 @@ export function incidentReport(facts: ReportFacts): IncidentReport {
   const { incident: i } = facts;
   const until = isOpenIncident(i) ? Infinity : i.updatedAt + EVENTS_AFTER_MS;
   const f = { ...facts, events: facts.events.filter((e) => e.at <= until) };
-  const decisions = i.steps.map((s) => ({ at: s.at, kind: 'step', what: sentence(s.phase, s.detail) }));
+  const decisions = i.steps.map((s) => ({ at: s.at, kind: 'step', what: stepText(s) }));
   const people = peopleOf(f);
   return {
     incident: i.id,
     node: i.node,
     phase: i.phase,
+    ...(i.gate !== undefined && { gate: i.gate }),
     cause: i.cause,
     openedAt: i.openedAt,
     updatedAt: i.updatedAt,
@@ -144,7 +149,7 @@ function summaryOf(i: IncidentRecord): string[] {
   }
   const last = i.steps.at(-1);
   const how = isOpenIncident(i) ? 'It is still open' : 'It has ended';
-  lines.push(`${how}: ${sentence(i.phase, last?.phase === i.phase ? last.detail : undefined)}`);
+  lines.push(`${how}: ${stepText({ ...i, detail: last?.phase === i.phase ? last.detail : undefined })}`);
   return lines;
 }
 
