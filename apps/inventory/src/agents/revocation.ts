@@ -1,10 +1,10 @@
-import { MusterError, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
+import { MusterError, phaseText, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
 import { withState } from '../nodes/node-machine.js';
 
 export interface RevocationFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'gate'> | undefined;
   /** Workloads that are assigned to it. */
   workloads: readonly string[];
 }
@@ -26,7 +26,7 @@ export function refusedRevocation(n: NodeRecord, f: RevocationFacts, force: bool
   if (f.incident)
     return new MusterError(
       'NODE_BUSY',
-      `${node} has an open incident: ${f.incident.id} is ${f.incident.phase}; without its agent it could not be judged`,
+      `${node} has an open incident: ${f.incident.id} is ${phaseText(f.incident)}; without its agent it could not be judged`,
       { node, incident: f.incident.id },
     );
   if (f.workloads.length > 0)

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
   MusterError,
+  phaseText,
   RESERVATIONS_KEY,
   type IncidentRecord,
   type NodeRecord,
@@ -64,7 +65,7 @@ export class PowerOrders {
     const { incident, gates } = await this.orders.fence(order, { cycle: action === 'cycle' });
     const stopped = stoppingGate(gates);
     const detail = joins
-      ? `It joins the incident, which is ${incident?.phase ?? 'over'}.`
+      ? `It joins the incident, which is ${incident === undefined ? 'over' : phaseText(incident)}.`
       : stopped === undefined
         ? `It is powered off, and that is read back.${action === 'cycle' ? THEN_ON : ''}`
         : `Gate ${stopped.gate} stops it: ${stopped.detail} Release the incident if it is to be powered off all the same.`;

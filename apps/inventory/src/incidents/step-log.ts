@@ -1,4 +1,4 @@
-import type { IncidentPhase, IncidentRecord, IncidentStep } from '#contracts';
+import { stepText, type GateCode, type IncidentPhase, type IncidentStep } from '#contracts';
 
 /** What somebody wants to know who reads nothing but warnings: a node is taken out, or could not be. */
 const LOUD: readonly IncidentPhase[] = ['open', 'fencing', 'fenced', 'suppressed', 'failed', 'survived'];
@@ -7,5 +7,5 @@ const LOUD: readonly IncidentPhase[] = ['open', 'fencing', 'fenced', 'suppressed
 export const stepLevel = (phase: IncidentPhase): 'warn' | 'info' => (LOUD.includes(phase) ? 'warn' : 'info');
 
 /** The node first: that is what is searched for. */
-export const stepLine = (i: Pick<IncidentRecord, 'node'>, step: IncidentStep): string =>
-  `${i.node}: incident ${step.phase}${step.detail === '' ? '' : `: ${step.detail}`}`;
+export const stepLine = (i: { node: string; gate?: GateCode | undefined }, step: IncidentStep): string =>
+  `${i.node}: incident ${stepText({ ...step, gate: step.phase === 'suppressed' ? i.gate : undefined })}`;

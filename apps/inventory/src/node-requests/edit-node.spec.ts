@@ -170,6 +170,10 @@ describe('editing a node', () => {
     for (const patch of [{ powerLevels: [] }, { networks: { backend: null } }])
       expect(refusal(patch, {}, { incident })).toMatch(/^NODE_BUSY a-1 has an open incident: i-1 is fencing/);
     expect(refusal({ vars: { a: 1 }, fencing: 'manual' }, {}, { incident })).toBe('ok');
+    const blocked = { id: 'i-1', phase: 'suppressed' as const, gate: 'CAP' as const };
+    expect(refusal({ powerLevels: [] }, {}, { incident: blocked })).toContain(
+      'i-1 is blocked by CAP; its networks and driver stay until it is closed, its power devices until it is blocked by a gate or failed',
+    );
   });
 
   it('corrects the power devices of an incident that does not go on, and only while no command may take effect', () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   MusterError,
+  phaseText,
   POWER_QUARANTINE_MS,
   unmasked,
   type Hold,
@@ -53,7 +54,7 @@ export interface NodeEdit {
 export interface EditFacts extends RuleFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'collateral'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'gate' | 'collateral'> | undefined;
   /** No command to its power devices is under way, nor may one still take effect. */
   powerAtRest?: boolean;
   /** Does this password stand under the key already? */
@@ -94,10 +95,10 @@ export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts
 const mayCorrect = (i: Pick<IncidentRecord, 'phase' | 'collateral'>, powerAtRest: boolean): boolean =>
   powerAtRest && (i.phase === 'suppressed' || i.phase === 'failed' || isHeld(i));
 
-const busy = (node: string, i: Pick<IncidentRecord, 'id' | 'phase'>): MusterError =>
+const busy = (node: string, i: Pick<IncidentRecord, 'id' | 'phase' | 'gate'>): MusterError =>
   new MusterError(
     'NODE_BUSY',
-    `${node} has an open incident: ${i.id} is ${i.phase}; its networks and driver stay until it is closed, its power devices until it is suppressed or failed, or its proof of off is held, and ${POWER_QUARANTINE_MS / 1000} s have passed since its last command`,
+    `${node} has an open incident: ${i.id} is ${phaseText(i)}; its networks and driver stay until it is closed, its power devices until it is blocked by a gate or failed, or its proof of off is held, and ${POWER_QUARANTINE_MS / 1000} s have passed since its last command`,
     { node, incident: i.id },
   );
 

@@ -1,4 +1,11 @@
-import { POWER_QUARANTINE_MS, type IncidentRecord, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
+import {
+  phaseText,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type PlanAgain,
+  type PlanFigure,
+  type PlanItem,
+} from '#contracts';
 import { isOrderPending } from '#domain/incident/order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
@@ -79,7 +86,7 @@ function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
   if (wish === undefined || wish.verb === 'off') {
     if (!isOrderPending(i) || i.order === undefined) return [];
     const { action, by, reason } = i.order;
-    return waits(`powers it ${action}`, `${by} ordered it (${reason}); first its incident, which is ${i.phase}.`, {
+    return waits(`powers it ${action}`, `${by} ordered it (${reason}); first its incident, which is ${phaseText(i)}.`, {
       when: 'its incident needs its power no more',
     });
   }

@@ -2,6 +2,7 @@ import {
   alarmRemedy,
   gateRemedy,
   outRemedy,
+  phaseText,
   type FencingSettings,
   type IncidentRecord,
   type NodeRecord,
@@ -254,7 +255,7 @@ function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode, 
     default:
       return spoke
         ? undefined
-        : { state: 'dead', why: `${n.name} is not heard, and its incident is ${i.phase}.`, remedy: see };
+        : { state: 'dead', why: `${n.name} is not heard, and its incident is ${phaseText(i)}.`, remedy: see };
   }
 }
 

@@ -3,6 +3,7 @@ import {
   isLifeSignWaived,
   isPaused,
   pauseEnd,
+  phaseText,
   silenceTimeout,
   type ClusterSettings,
   type GateCode,
@@ -86,7 +87,7 @@ const notFenceable: Ask = (f) => {
 /** Input is the incident's own key, so it cannot be missing. */
 const alreadyOpen: Ask = (f) =>
   f.open !== undefined && f.open.id !== f.incident?.id
-    ? stop(`Incident ${f.open.id} of this node is ${f.open.phase}.`)
+    ? stop(`Incident ${f.open.id} of this node is ${phaseText(f.open)}.`)
     : pass('No other incident of this node is open.');
 
 /** What speaks for life, strongest first: the node's own word, that others hear it, and what its host shows. */

@@ -3,6 +3,7 @@ import {
   incidentIn,
   knownIdentity,
   MusterError,
+  phaseText,
   type CommandLog,
   type FencingSettings,
   type Hold,
@@ -75,7 +76,7 @@ export function refusedPower(action: PowerAction, f: PowerFacts, level = 0): Mus
   if (f.incident !== undefined && !quietPhases.includes(f.incident.phase))
     return refuse(
       'INCIDENT_STATE',
-      `Incident ${f.incident.id} of ${node.name} is ${f.incident.phase}: its power is the incident's until it is recovered.`,
+      `Incident ${f.incident.id} of ${node.name} is ${phaseText(f.incident)}: its power is the incident's until it is recovered.`,
       { incident: f.incident.id, phase: f.incident.phase, ...(before !== undefined && { doNotPowerOnBefore: before }) },
     );
   if (isUnderWay(f.incident))

@@ -1,5 +1,6 @@
 import {
   MusterError,
+  phaseText,
   type AgentRevocation,
   type AlarmCode,
   type ErrorCode,
@@ -18,7 +19,7 @@ const UNHEARD_MS = 10_000;
 export interface RemovalFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'powerOn' | 'commands' | 'bootId' | 'order'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'gate' | 'powerOn' | 'commands' | 'bootId' | 'order'> | undefined;
   /** Why a command to its power may still take effect, where one may. */
   quarantined?: string | undefined;
   /** ms for which this process has listened, and had no report of it. */
@@ -37,7 +38,7 @@ export interface RemovalFacts {
  * since the proof stays: as long as its incident is open, what it may still run is started nowhere else.
  */
 function keptBy(n: NodeRecord, i: NonNullable<RemovalFacts['incident']>, f: RemovalFacts): string | undefined {
-  if (i.phase !== 'recovered') return `is ${i.phase}`;
+  if (i.phase !== 'recovered') return `is ${phaseText(i)}`;
   if (!isOffByIncident(n, i)) return 'is recovered, and the node on its way back into service';
   if (i.powerOn?.wanted === true && i.powerOn.done !== true)
     return 'is recovered, and the node being switched on: where no fencer can do it, set fencing to observe';
