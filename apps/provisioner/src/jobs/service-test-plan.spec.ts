@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { ServiceTestSteps, type Finding, type NodeResult, type ServiceTestStep } from '#contracts';
 import { nextStep } from './pipeline.js';
 import type { NextStep, StepDone } from './step-order.js';
-import type { HostLook } from '../service-test/host-look.js';
+import type { HostSnapshot } from '../service-test/host-snapshot.js';
 import type { StepReport } from '../service-test/step-report.js';
 
 const found = (result: Finding['result'], why = ''): Finding => ({ service: 'web', result, why });
-const look = (o: Partial<HostLook> = {}): HostLook => ({
+const snapshot = (o: Partial<HostSnapshot> = {}): HostSnapshot => ({
   files: { '/etc/hosts': 'h' },
   leftOut: [],
   units: ['cron.service'],
@@ -15,29 +15,29 @@ const look = (o: Partial<HostLook> = {}): HostLook => ({
   ports: ['tcp 22'],
   ...o,
 });
-const with_ = (files: Record<string, string>, o: Partial<HostLook> = {}): HostLook =>
-  look({ ...o, files: { '/etc/hosts': 'h', ...files } });
+const with_ = (files: Record<string, string>, o: Partial<HostSnapshot> = {}): HostSnapshot =>
+  snapshot({ ...o, files: { '/etc/hosts': 'h', ...files } });
 const report = (o: Partial<StepReport> = {}): StepReport => ({ ok: true, changed: [], edited: [], rendered: [], ...o });
 const conf = { '/etc/web.conf': 'c1' };
-const running: Partial<HostLook> = {
-  processes: [...look().processes, { pid: 7, started: 9, command: 'webd' }],
+const running: Partial<HostSnapshot> = {
+  processes: [...snapshot().processes, { pid: 7, started: 9, command: 'webd' }],
   ports: ['tcp 22', 'tcp 8080'],
 };
 
 /** What each part shows of a service that is right. */
 const right: Record<ServiceTestStep, StepReport> = {
-  begin: report({ look: look() }),
+  begin: report({ snapshot: snapshot() }),
   site: report({
-    look: with_({ ...conf, '/etc/systemd/system/web.service': 'u' }, running),
+    snapshot: with_({ ...conf, '/etc/systemd/system/web.service': 'u' }, running),
     rendered: [['templates/web.conf.j2', 'c1']],
     changed: [{ task: 'Write it', at: 'tasks/site.yml:1' }],
   }),
   check: report({ finding: found('ok') }),
   again: report({ finding: found('ok') }),
   edit: report({ edited: [{ path: '/etc/web.conf', finding: found('drift', 'another') }] }),
-  resetup: report({ look: with_({ ...conf, '/etc/systemd/system/web.service': 'u' }, running) }),
+  resetup: report({ snapshot: with_({ ...conf, '/etc/systemd/system/web.service': 'u' }, running) }),
   recheck: report({ finding: found('ok') }),
-  end: report({ look: look() }),
+  end: report({ snapshot: snapshot() }),
 };
 
 interface Told {
@@ -128,7 +128,7 @@ describe('the test of a service', () => {
       { ...conf, '/srv/web': 'folder', '/srv/web/a': 'x', '/etc/systemd/system/web.service': 'u' },
       running,
     );
-    expect(wrong({ site: { ...right.site, look: left }, end: { look: left } })).toEqual([
+    expect(wrong({ site: { ...right.site, snapshot: left }, end: { snapshot: left } })).toEqual([
       'tasks/cleanup.yml: left unit web.service, /etc/web.conf, /srv/web, port tcp 8080, process 7 (webd)',
     ]);
   });
@@ -136,9 +136,9 @@ describe('the test of a service', () => {
   it('takes nothing for left that no set-up has brought, or that is another process by now', () => {
     const later = with_(
       { '/var/lib/other/state': 'new' },
-      { processes: [...look().processes, { pid: 7, started: 99, command: 'webd' }], ports: ['tcp 22', 'udp 5353'] },
+      { processes: [...snapshot().processes, { pid: 7, started: 99, command: 'webd' }], ports: ['tcp 22', 'udp 5353'] },
     );
-    expect(wrong({ end: { look: later } })).toEqual([]);
+    expect(wrong({ end: { snapshot: later } })).toEqual([]);
   });
 
   it('knows a file of the service that an earlier test has left, by what it holds; an empty one is nobody’s', () => {
@@ -146,7 +146,7 @@ describe('the test of a service', () => {
     const old = with_({ ...conf, '/etc/empty': empty });
     const site = {
       ...right.site,
-      look: with_({ ...conf, '/etc/empty': empty, '/etc/more': 'm1' }),
+      snapshot: with_({ ...conf, '/etc/empty': empty, '/etc/more': 'm1' }),
       rendered: [
         ['a', 'c1'],
         ['b', empty],
@@ -155,33 +155,33 @@ describe('the test of a service', () => {
     };
     const edited: StepReport['edited'] = [{ path: '/etc/more', finding: found('drift') }];
     const told = play({
-      begin: { look: old },
+      begin: { snapshot: old },
       site,
       edit: { edited },
-      resetup: { look: site.look },
-      end: { look: old },
+      resetup: { snapshot: site.snapshot },
+      end: { snapshot: old },
     });
     expect(told.test.wrong).toEqual([{ file: 'tasks/cleanup.yml', what: 'left /etc/web.conf' }]);
     expect(told.edited).toEqual(['/etc/more']);
   });
 
-  it('names files of others that are not put back, and takes what one look has not seen for no difference', () => {
+  it('names files of others that are not put back, and takes what one snapshot lacks for no difference', () => {
     const other = { files: { '/etc/hosts': 'h2' } };
     expect(
       wrong({
-        site: { ...right.site, look: look({ files: { '/etc/hosts': 'h2', ...conf } }) },
-        end: { look: look(other) },
+        site: { ...right.site, snapshot: snapshot({ files: { '/etc/hosts': 'h2', ...conf } }) },
+        end: { snapshot: snapshot(other) },
       }),
     ).toEqual(['tasks/cleanup.yml: does not put back as it was: /etc/hosts']);
-    expect(wrong({ end: { look: look(other) } })).toEqual([]);
-    const state = (mark: string): HostLook => with_({ '/var/lib/chrony/drift': mark });
-    const ofOthers = { ...right.site, look: with_({ ...conf, '/var/lib/chrony/drift': '2' }) };
-    expect(wrong({ begin: { look: state('1') }, site: ofOthers, end: { look: state('3') } })).toEqual([]);
-    const large = { begin: { look: with_({ '/srv/data': 'folder' }, { leftOut: ['/srv/data'] }) } };
+    expect(wrong({ end: { snapshot: snapshot(other) } })).toEqual([]);
+    const state = (mark: string): HostSnapshot => with_({ '/var/lib/chrony/drift': mark });
+    const ofOthers = { ...right.site, snapshot: with_({ ...conf, '/var/lib/chrony/drift': '2' }) };
+    expect(wrong({ begin: { snapshot: state('1') }, site: ofOthers, end: { snapshot: state('3') } })).toEqual([]);
+    const large = { begin: { snapshot: with_({ '/srv/data': 'folder' }, { leftOut: ['/srv/data'] }) } };
     const seen = with_({ '/srv/data': 'folder', '/srv/data/a': 'x' });
-    const site = { ...right.site, look: { ...seen, files: { ...seen.files, ...conf } } };
-    expect(wrong({ ...large, site, resetup: { look: site.look }, end: { look: seen } })).toEqual([]);
-    expect(play({ end: { look: undefined as never } }).test.wrong[0]?.what).toContain('is not known');
+    const site = { ...right.site, snapshot: { ...seen, files: { ...seen.files, ...conf } } };
+    expect(wrong({ ...large, site, resetup: { snapshot: site.snapshot }, end: { snapshot: seen } })).toEqual([]);
+    expect(play({ end: { snapshot: undefined as never } }).test.wrong[0]?.what).toContain('is not known');
   });
 
   it('is told by a check that is not ok, that says nothing, or that changes something', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Finding, ServiceTestResult, ServiceTestStep } from '#contracts';
-import { leftBehind } from './host-look.js';
+import { leftBehind } from './host-snapshot.js';
 import type { StepReport, TaskAt } from './step-report.js';
 import type { TestPart } from './test-part.js';
 
@@ -28,7 +28,7 @@ export function judge(service: string, done: readonly TestPart[]): Pick<ServiceT
 const faults: Record<ServiceTestStep, (r: StepReport, service: string, earlier: readonly TestPart[]) => Wrong[]> = {
   begin: (r, service) => [
     ...failed(r, CLEANUP, `on a node on which ${service} was never set up`),
-    ...(r.ok && r.look === undefined ? [{ file: CLEANUP, what: 'what stands on the node could not be seen' }] : []),
+    ...(r.ok && r.snapshot === undefined ? [{ file: CLEANUP, what: 'what stands on the node could not be seen' }] : []),
   ],
   site: (r) => failed(r, SITE, ''),
   check: (r, service) => [
@@ -92,13 +92,15 @@ function unseen(e: StepReport['edited'][number], service: string, sources: Reado
 }
 
 function leftOnHost(r: StepReport, earlier: readonly TestPart[]): Wrong[] {
-  const before = earlier.find((d) => d.part === 'begin')?.report.look;
-  if (before === undefined || r.look === undefined)
+  const before = earlier.find((d) => d.part === 'begin')?.report.snapshot;
+  if (before === undefined || r.snapshot === undefined)
     return [{ file: CLEANUP, what: 'what stands on the node could not be seen, so what it leaves is not known' }];
-  const during = earlier.flatMap((d) => (d.part === 'begin' || d.report.look === undefined ? [] : [d.report.look]));
+  const during = earlier.flatMap((d) =>
+    d.part === 'begin' || d.report.snapshot === undefined ? [] : [d.report.snapshot],
+  );
   const rendered = new Set(earlier.flatMap((d) => d.report.rendered.map(([, sha256]) => sha256)));
   rendered.delete(EMPTY);
-  const { left, changed } = leftBehind(before, during, r.look, rendered);
+  const { left, changed } = leftBehind(before, during, r.snapshot, rendered);
   return [
     ...(left.length > 0 ? [{ file: CLEANUP, what: `left ${named(left)}` }] : []),
     ...(changed.length > 0 ? [{ file: CLEANUP, what: `does not put back as it was: ${named(changed)}` }] : []),
@@ -109,8 +111,8 @@ function leftOnHost(r: StepReport, earlier: readonly TestPart[]): Wrong[] {
 export function sourcesOf(done: readonly TestPart[]): Map<string, string> {
   const rendered = new Map(done.flatMap((d) => d.report.rendered.map(([source, sha256]) => [sha256, source] as const)));
   rendered.delete(EMPTY);
-  const before = done.find((d) => d.part === 'begin')?.report.look?.files ?? {};
-  const files = done.find((d) => d.part === 'site')?.report.look?.files ?? {};
+  const before = done.find((d) => d.part === 'begin')?.report.snapshot?.files ?? {};
+  const files = done.find((d) => d.part === 'site')?.report.snapshot?.files ?? {};
   return new Map(
     Object.entries(files).flatMap(([path, mark]) => {
       const source = before[path] === mark ? undefined : rendered.get(mark);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLook } from './host-look.js';
+import { readSnapshot } from './host-snapshot.js';
 import { maskedReport, stepReport, type StepReport } from './step-report.js';
 
 const about = { host: 'n1', service: 'web', folder: '/srv/services/web', ok: true };
@@ -67,15 +67,15 @@ describe('what a part of a test has shown', () => {
     expect(read([finding('ok')]).finding?.result).toBe('ok');
   });
 
-  it('takes no look that is none', () => {
-    const look = {
+  it('takes no snapshot that is not whole', () => {
+    const snapshot = {
       files: { '/a': 'x' },
       leftOut: [],
       units: [],
       ports: ['tcp 1'],
       processes: [{ pid: 1, started: 2, command: 'c' }],
     };
-    expect(read([data({ look })]).look).toEqual(look);
+    expect(read([data({ snapshot })]).snapshot).toEqual(snapshot);
     for (const wrong of [
       { files: [] },
       { files: { a: 1 } },
@@ -83,7 +83,7 @@ describe('what a part of a test has shown', () => {
       { processes: [{ pid: 'x' }] },
       { units: null },
     ])
-      expect(readLook({ ...look, ...wrong })).toBeUndefined();
+      expect(readSnapshot({ ...snapshot, ...wrong })).toBeUndefined();
   });
 
   it('is told without what is secret', () => {
@@ -95,7 +95,7 @@ describe('what a part of a test has shown', () => {
         data({ edited: '/etc/a' }),
         data({ finding: { service: 'web', result: 'drift', why: 'hunter2' } }),
         data({
-          look: {
+          snapshot: {
             files: {},
             leftOut: [],
             units: [],

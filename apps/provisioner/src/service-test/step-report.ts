@@ -1,6 +1,6 @@
 import type { Finding } from '#contracts';
 import { findingsOf, parseEvent, worse } from '../ansible/ansible-events.js';
-import { readLook, type HostLook } from './host-look.js';
+import { readSnapshot, type HostSnapshot } from './host-snapshot.js';
 
 /** A task, and where its author finds it: `tasks/site.yml:12`; undefined: it is no task of the service. */
 export interface TaskAt {
@@ -20,7 +20,7 @@ export interface StepReport {
   edited: { path: string; finding?: Finding }[];
   /** `templates/web.conf.j2` → SHA-256 of what it renders to. */
   rendered: [source: string, sha256: string][];
-  look?: HostLook;
+  snapshot?: HostSnapshot;
 }
 
 /**
@@ -59,8 +59,8 @@ function takeData(report: StepReport, data: unknown, service: string): void {
   for (const finding of findingsOf(told))
     if (finding.service === service) place.finding = worse(place.finding, finding);
   if (Array.isArray(told['rendered'])) report.rendered.push(...told['rendered'].filter(isPair));
-  const look = readLook(told['look']);
-  if (look !== undefined) report.look = look;
+  const snapshot = readSnapshot(told['snapshot']);
+  if (snapshot !== undefined) report.snapshot = snapshot;
 }
 
 const isPair = (x: unknown): x is [string, string] =>
@@ -89,10 +89,10 @@ export function maskedReport(report: StepReport, mask: (text: string) => string)
     changed: report.changed.map(task),
     ...(report.finding && { finding: finding(report.finding) }),
     edited: report.edited.map((e) => ({ ...e, ...(e.finding && { finding: finding(e.finding) }) })),
-    ...(report.look && {
-      look: {
-        ...report.look,
-        processes: report.look.processes.map((p) => ({ ...p, command: mask(p.command) })),
+    ...(report.snapshot && {
+      snapshot: {
+        ...report.snapshot,
+        processes: report.snapshot.processes.map((p) => ({ ...p, command: mask(p.command) })),
       },
     }),
   };

@@ -1,13 +1,13 @@
-"""What stands on a host: files where services have theirs, units, processes and listening ports. Reads only. Two looks are
-compared by who asked for them."""
+"""What stands on a host: files where services have theirs, units, processes and listening ports. Reads only. Two snapshots
+are compared by who asked for them."""
 
 from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
 DOCUMENTATION = r"""
-module: muster_look
-short_description: files, units, processes and ports of a host, told as Muster's `look`
+module: muster_snapshot
+short_description: files, units, processes and ports of a host, as Muster's `snapshot`
 options:
   root: {type: str, default: '', description: prefix of every path on the host}
 """
@@ -43,7 +43,7 @@ PASSED_OVER = (
     "/var/lib/systemd",
     "/var/lib/ucf",
 )
-# Of a folder in one of these: what a larger one holds is not looked at.
+# Of a folder in one of these: what a larger one holds is not read.
 MOST_FILES = 50000
 # A larger file is known by its size and the time of its last change, bytes.
 LARGEST_READ = 1 << 20
@@ -174,8 +174,8 @@ def main():
     found, left_out = files(root)
     running = processes(root)
     listening = ports(sockets(p["pid"] for p in running) if root else None)
-    look = dict(files=found, leftOut=left_out, units=units(module), processes=running, ports=listening)
-    module.exit_json(changed=False, muster=dict(look=look))
+    snapshot = dict(files=found, leftOut=left_out, units=units(module), processes=running, ports=listening)
+    module.exit_json(changed=False, muster=dict(snapshot=snapshot))
 
 
 if __name__ == "__main__":

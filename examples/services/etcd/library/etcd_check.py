@@ -1,8 +1,8 @@
-"""Looks at a node's etcd: whether it runs in its mode and nothing else of it does, who has the client port, and who the
+"""Checks a node's etcd: whether it runs in its mode and nothing else of it does, who has the client port, and who the
 members are. Reads only."""
 
 DOCUMENTATION = r"""
-module: etcd_look
+module: etcd_check
 short_description: what is broken about a node's etcd, and what has drifted
 options:
   mode: {type: str, choices: [member, proxy], required: true}
@@ -35,7 +35,7 @@ def etcds():
             yield pid, "proxy" if "grpc-proxy" in words else "member"
 
 
-class Look:
+class Check:
     def __init__(self, module):
         self.module = module
         self.p = module.params
@@ -114,11 +114,11 @@ def main():
         ),
         supports_check_mode=True,
     )
-    look = Look(module)
+    check = Check(module)
     deadline = time.time() + module.params["wait"]
-    while look.found() and time.time() < deadline:
+    while check.found() and time.time() < deadline:
         time.sleep(0.5)
-    module.exit_json(changed=False, broken=look.broken, drift=look.drift)
+    module.exit_json(changed=False, broken=check.broken, drift=check.drift)
 
 
 if __name__ == "__main__":
