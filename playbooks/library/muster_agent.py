@@ -169,10 +169,10 @@ class Agent:
             if status is not None and not is_other and status.get("nats"):
                 return
             if is_other or time.time() > deadline:
-                self.fail(self.trouble(status))
+                self.fail(self.fault(status))
             time.sleep(0.1)
 
-    def trouble(self, status):
+    def fault(self, status):
         if status is None:
             return "%s is %s and gives no answer: see its journal on the host" % (self.p["unit"], self.ask("is-active"))
         if status.get("node") != self.p["node"]:

@@ -60,7 +60,7 @@ def unit_state(module, unit):
     return out.strip().split("\n")[0] or "unknown"
 
 
-def file_trouble(f, found):
+def file_fault(f, found):
     if found is None:
         return "%s is missing" % f["path"]
     return None if found == base64.b64decode(f["content"]) else "%s is not as it was installed" % f["path"]
@@ -92,7 +92,7 @@ def digest_of(found, evidence):
     return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
-def answer_trouble(url, wanted, timeout):
+def answer_fault(url, wanted, timeout):
     """Asked directly: a proxy in the environment would answer for another host."""
     try:
         with build_opener(ProxyHandler({})).open(url, timeout=timeout) as response:
@@ -111,7 +111,7 @@ def answer_trouble(url, wanted, timeout):
     return None
 
 
-def forbidden_trouble(forbidden):
+def forbidden_fault(forbidden):
     return ["%s runs (pid %d) and must not" % (entry["name"], pid) for entry in forbidden for pid in with_argv(entry["argv"])]
 
 
@@ -125,19 +125,19 @@ def finding(module, service):
         if p["unit"] and state != "active":
             broken.append("%s is %s" % (p["unit"], state))
         elif p["url"]:
-            trouble = answer_trouble(p["url"], p["answer"], p["timeout"])
-            if trouble:
-                broken.append(trouble)
+            fault = answer_fault(p["url"], p["answer"], p["timeout"])
+            if fault:
+                broken.append(fault)
         for f in p["files"]:
             content = read(f["path"])
-            trouble = file_trouble(f, content)
-            if trouble:
-                drift.append(trouble)
+            fault = file_fault(f, content)
+            if fault:
+                drift.append(fault)
                 differing[f["path"]] = content
     else:
         if state in ("active", "activating", "reloading"):
             broken.append("%s is %s and must not run here" % (p["unit"], state))
-    broken.extend(forbidden_trouble(p["forbidden"]))
+    broken.extend(forbidden_fault(p["forbidden"]))
     result = "broken" if broken else "drift" if drift else "ok"
     found = dict(service=service, result=result, why="; ".join(broken + drift))
     # Words alone fit a later change, too.

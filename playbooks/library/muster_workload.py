@@ -211,10 +211,10 @@ def main():
             else:
                 changed = start(module, module.params["root"], entry) or changed
                 outcome[name] = dict(started=True, reason="")
-        except (Refused, EnvironmentError, ValueError, KeyError) as trouble:
-            outcome[name] = dict(started=False, reason=str(trouble))
-            if getattr(trouble, "seen", None) is not None:
-                outcome[name]["seen"] = trouble.seen
+        except (Refused, EnvironmentError, ValueError, KeyError) as failure:
+            outcome[name] = dict(started=False, reason=str(failure))
+            if getattr(failure, "seen", None) is not None:
+                outcome[name]["seen"] = failure.seen
     failed = sorted(n for n in outcome if not (outcome[n]["started"] or outcome[n].get("stopped")))
     if failed:
         module.fail_json(

@@ -5,7 +5,7 @@ import { isWorthAnIncident } from '#domain/incident/candidates.js';
 
 /**
  * Members that are not all well by the last word on them, before any alarm or incident says so. One that is cordoned or
- * proven off is known to be away, and of one that serves nothing a death is no trouble.
+ * proven off is known to be away, and of one that serves nothing a death is no fault.
  * @param beacon the detector's last one, while it is fresh
  */
 export function unhealthyNodes(

@@ -11,7 +11,7 @@ const OF_THE_TARGET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a failed send says something of the target. Every other failure is our own trouble (no route, no address, no
+ * Whether a failed send says something of the target. Every other failure is our own fault (no route, no address, no
  * buffer, a firewall here): nothing left this host, and that is no word of anybody else, neither for nor against.
  */
 export const isOfTheTarget = (e: unknown): boolean =>

@@ -75,8 +75,8 @@ type Named = Pick<NodeRecord, 'name'>;
 type Answer = Pick<GateResult, 'pass' | 'detail'>;
 
 /**
- * Nodes in trouble: silent for less than ten minutes, a permit in the last 60 s, or an incident that is not yet recovered;
- * and the one that asks.
+ * Candidates of the brake: nodes that are silent for less than ten minutes, were granted a permit in the last 60 s, or have an
+ * incident that is not yet recovered; and the one that asks.
  */
 export function candidates(s: StormFacts, asking?: string): Set<string> {
   const recent = s.grants.filter((g) => g.ageMs < StormNumbers.brakeWindow).map((g) => g.node);

@@ -20,5 +20,5 @@ export function latestVerdict(
   return told.verdict;
 }
 
-/** SUSPECT and DOWN are trouble; LEFT is a plan, UNKNOWN is the detector's own. */
+/** SUSPECT and DOWN are faults; LEFT is a plan, UNKNOWN is the detector's own. */
 export const isSilent = (v: VerdictKind | undefined): boolean => v === 'SUSPECT' || v === 'DOWN';

@@ -25,7 +25,7 @@ export interface MemberWord {
 /**
  * Networks on which more than half of the members that have them, and at least two, cannot send to anybody by their own
  * word: it is the network that is out, a switch whose fall took the addresses of all with it. What a minority says is its
- * own trouble, however few of the others report.
+ * own fault, however few of the others report.
  * @param members all of them: one that does not report counts, and says nothing
  */
 export function networksOut(members: readonly MemberWord[]): Set<string> {
@@ -45,7 +45,7 @@ export const isDegraded = (n: Pick<NodeRecord, 'verdict'>): boolean => n.verdict
 export const isSilentOn = (n: Pick<NodeRecord, 'verdict'>, network: string): boolean =>
   isDegraded(n) && n.verdict?.networks.includes(network) === true;
 
-/** Networks that are silent for most of the members that have them, by their verdicts: no node's own trouble. */
+/** Networks that are silent for most of the members that have them, by their verdicts: no node's own fault. */
 export function networksDown(nodes: readonly NodeRecord[]): Set<string> {
   // Most fleets have none, and this is asked several times a second.
   if (!nodes.some((n) => isDegraded(n) && isMember(n))) return new Set();

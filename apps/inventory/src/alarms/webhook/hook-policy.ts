@@ -11,7 +11,7 @@ const RETRY: RetryPolicy = { firstMs: 500, growth: 2, mostMs: 60_000 };
 
 /**
  * Is this alarm, raised, changed, acknowledged or cleared, for the hook? One that was worse before is judged by that:
- * who was told of the trouble is told of its end as well.
+ * who was notified of the fault is notified of its end as well.
  */
 export function isWanted(hook: Webhook, alarm: AlarmRecord): boolean {
   // Its own failure cannot reach it, and would only make the next one.

@@ -79,7 +79,7 @@ export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
   ];
 }
 
-/** Networks of which that is told: what their nodes miss is no node's own trouble. */
+/** Networks with such an alarm: what their nodes miss is no node's own fault. */
 export const alarmedNetworks = (f: Pick<DetectionFacts, 'nodes' | 'active'>): Set<string> =>
   new Set(networkAlarms(f, f.nodes.filter(isMember)).map((a) => a.subject));
 

@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 
 /** A node dies, or nobody sees the fleet any more. */
-const troubles: [string, () => void][] = [
+const faults: [string, () => void][] = [
   ['a storm stands', () => void store.permits.set(PERMITS_KEY, { granted: [], trips: [{}] } as never)],
   ['a node is fenced', () => void store.incidents.set('n-2', anIncident('n-2', { phase: 'fencing' }))],
   ['its work is recovered', () => void store.incidents.set('n-2', anIncident('n-2', { phase: 'recovering' }))],
@@ -59,7 +59,7 @@ const troubles: [string, () => void][] = [
   ['a view has a gap', () => void (store.jobs.live = false)],
 ];
 
-it.each(troubles)('none begins, and what runs is called off, while %s', async (_what, trouble) => {
+it.each(faults)('none begins, and what runs is called off, while %s', async (_what, makeFault) => {
   store.jobs.set(
     'j',
     aJob({ id: 'j', cause: PERIODIC, kind: 'check', nodes: ['n-1'], status: 'Running', worker: 'p' }),
@@ -68,7 +68,7 @@ it.each(troubles)('none begins, and what runs is called off, while %s', async (_
   expect(store.jobs.content.j?.cancel).toBeUndefined();
   await begin();
   expect(asked).toHaveLength(1);
-  trouble();
+  makeFault();
   expect(asked[0]?.system.needs(serving('n-1'))).toBe(false);
   await begin();
   expect(asked).toHaveLength(1);
