@@ -51,7 +51,7 @@ export class Agent {
   private readonly keys: KeyRing;
   private readonly prober: Prober;
   private readonly reporter: Reporter;
-  private readonly looks: PeerLifeProbes;
+  private readonly peerProbes: PeerLifeProbes;
   private readonly plain: PlainEcho | undefined;
   private readonly nats: NatsLinks;
   private readonly refresher: Refresher;
@@ -90,7 +90,7 @@ export class Agent {
       },
       this.lastStep,
     );
-    this.looks = new PeerLifeProbes({
+    this.peerProbes = new PeerLifeProbes({
       node,
       known: this.known,
       probes: hostProbes(clock, systemPing(clock)),
@@ -195,7 +195,7 @@ export class Agent {
     if (gap > this.known.detection.loopGap) {
       this.reporter.stoodStill();
       this.prober.stoodStill(gap, now);
-      this.looks.stoodStill();
+      this.peerProbes.stoodStill();
     }
     this.prober.step(now);
     this.reporter.step(now);
@@ -259,7 +259,7 @@ export class Agent {
   private async answerLife(text: string): Promise<string> {
     const question = readLifeQuestion(text);
     return JSON.stringify(
-      question ? await this.looks.answer(question) : new MusterError('BAD_REQUEST', 'it is no question for life'),
+      question ? await this.peerProbes.answer(question) : new MusterError('BAD_REQUEST', 'it is no question for life'),
     );
   }
 

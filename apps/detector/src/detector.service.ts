@@ -184,7 +184,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
           watch: (targets) => (probes.watch(targets), observers.watch(targets)),
           state: (...q) => probes.state(...q),
           evidence: (...q) => probes.evidence(...q),
-          lifeLooks: (...q) => observers.observations(...q),
+          lifeObservations: (...q) => observers.observations(...q),
         },
         witness: () => witness.ok,
         leads: () => lease.held,

@@ -19,7 +19,7 @@ export class NatsRevival {
     this.watching = new StoreWatch(bus, {
       path: this.store,
       streams: [ReadyStream.name],
-      onLook: (facts) => {
+      onChecked: (facts) => {
         const { state, restart } = decideRevival(this.state, facts, bus.clock.monotonicMs());
         this.state = state;
         if (restart !== undefined) this.nats.restart(restart);

@@ -5,7 +5,7 @@ import { parsePollRequest } from './parse-poll-request.js';
 const target = (name = 'b'): object => ({ name, networks: { management: '10.0.0.2' } });
 const good = { targets: [target()], port: 7946 };
 
-describe('a request to look', () => {
+describe('a request to probe', () => {
   it('is taken, without addresses that a resolver would have to find', () => {
     expect(parsePollRequest(JSON.stringify(good))).toEqual(good);
     const named = { name: 'b', networks: { management: 'b.example', backend: 'fd00::2' } };

@@ -34,7 +34,7 @@ const play = (
   }
 };
 
-describe('a look on request', () => {
+describe('a poll on request', () => {
   it('is over as soon as everybody has answered on every network that is shared', () => {
     const { took, probes, answer } = play(new PollRound(request('b', 'c'), 'a', NETWORKS, 0), anyone);
     expect(took).toBeLessThanOrEqual(20);

@@ -12,8 +12,8 @@ export const pollNumbers = {
   limit: 850,
 } as const;
 
-/** One link that is looked at: a target over a network that we share. */
-interface Look {
+/** One link that is probed: a target over a network that we share. */
+interface PolledLink {
   target: string;
   network: string;
   address: string;
@@ -24,15 +24,15 @@ interface Look {
   left: number;
 }
 
-export type PollProbe = Readonly<Pick<Look, 'target' | 'network' | 'address'>>;
+export type PollProbe = Readonly<Pick<PolledLink, 'target' | 'network' | 'address'>>;
 
 /**
  * One request of the monitor: a few probes to each target over each network that we share, spread, each with a nonce of
  * its own. Done as soon as every link has answered, or at its limit. Times are monotonic ms.
  */
 export class PollRound {
-  private readonly looks: Look[];
-  private readonly nonces = new Map<string, Look>();
+  private readonly links: PolledLink[];
+  private readonly nonces = new Map<string, PolledLink>();
   private readonly until: number;
 
   /** @param networks our own */
@@ -44,7 +44,7 @@ export class PollRound {
   ) {
     this.until = now + pollNumbers.limit;
     const step = Math.min(pollNumbers.perTarget, pollNumbers.spread / Math.max(1, request.targets.length));
-    this.looks = request.targets.flatMap(({ name: target, networks: addresses }, i) =>
+    this.links = request.targets.flatMap(({ name: target, networks: addresses }, i) =>
       target === self
         ? []
         : networks
@@ -63,38 +63,38 @@ export class PollRound {
 
   /** Probes to be sent now. */
   due(now: number): PollProbe[] {
-    const due = this.looks.filter((l) => l.answered === 0 && l.left > 0 && l.nextAt <= now);
-    for (const look of due) {
-      look.left--;
-      look.nextAt = now + pollNumbers.gap;
+    const due = this.links.filter((l) => l.answered === 0 && l.left > 0 && l.nextAt <= now);
+    for (const link of due) {
+      link.left--;
+      link.nextAt = now + pollNumbers.gap;
     }
     return due;
   }
 
   sent(probe: PollProbe, nonce: string): void {
-    const look = probe as Look;
-    look.sent++;
-    this.nonces.set(nonce, look);
+    const link = probe as PolledLink;
+    link.sent++;
+    this.nonces.set(nonce, link);
   }
 
   /** It did not leave by our own fault: it says nothing of the target. */
   unsent(nonce: string): void {
-    const look = this.nonces.get(nonce);
-    if (look) look.sent--;
+    const link = this.nonces.get(nonce);
+    if (link) link.sent--;
     this.nonces.delete(nonce);
   }
 
   /** Whether this is an answer that we wait for; the sender has been compared with the target by `isFrom`. */
   echo(network: string, nonce: string, isFrom: (target: string) => boolean): boolean {
-    const look = this.nonces.get(nonce);
-    if (look?.network !== network || !isFrom(look.target)) return false;
+    const link = this.nonces.get(nonce);
+    if (link?.network !== network || !isFrom(link.target)) return false;
     this.nonces.delete(nonce);
-    look.answered++;
+    link.answered++;
     return true;
   }
 
   done(now: number): boolean {
-    return now >= this.until || this.looks.every((l) => l.answered > 0);
+    return now >= this.until || this.links.every((l) => l.answered > 0);
   }
 
   /** Per target; a network of which nothing is said was not tried. */
@@ -102,7 +102,7 @@ export class PollRound {
     return this.request.targets.map(({ name }) => ({
       name,
       networks: Object.fromEntries(
-        this.looks
+        this.links
           .filter((l) => l.target === name && l.sent > 0)
           .map(({ network, sent, answered }) => [network, { sent, answered }]),
       ),

@@ -7,19 +7,19 @@ import { moment } from '../output/times.js';
 /** A service as the nodes know it. */
 export interface StandingService {
   name: string;
-  /** By their last looks; several while a change is on its way, that of the newest look first. */
+  /** By their last checks; several while a change is on its way, that of the newest check first. */
   versions: string[];
   /** Host group → mode, of the groups that have nodes. */
   groups: Record<string, string>;
   /** Nodes that have it. */
   nodes: string[];
-  /** Nodes that have it or must not have it, and on which the last look found it ok. */
+  /** Nodes that have it or must not have it, and on which the last check found it ok. */
   ok: number;
-  /** Where it found something else, or could not look: since when, and when it last looked. */
+  /** Where it found something else, or could not check: since when, and when it checked last. */
   findings: ({ node: string; at: number } & Pick<ServiceFinding, 'result' | 'why' | 'since'>)[];
 }
 
-interface Look {
+interface NodeFinding {
   node: NodeView;
   at: number;
   finding: ServiceFinding;
@@ -27,35 +27,35 @@ interface Look {
 
 /** By name; from what inventory keeps of the last check, or set-up, of each node. */
 export function standingServices(nodes: readonly NodeView[]): StandingService[] {
-  const looks = new Map<string, Look[]>();
+  const found = new Map<string, NodeFinding[]>();
   const has = new Map<string, Set<string>>();
   const on = (service: string, node: string): void => void has.set(service, (has.get(service) ?? new Set()).add(node));
   for (const node of nodes) {
     for (const [name, finding] of Object.entries(node.findings?.services ?? {})) {
-      looks.set(name, [...(looks.get(name) ?? []), { node, at: node.findings?.at ?? 0, finding }]);
+      found.set(name, [...(found.get(name) ?? []), { node, at: node.findings?.at ?? 0, finding }]);
       if (finding.mode !== ABSENT) on(name, node.name);
     }
     for (const name of node.provisioned?.services ?? [])
       if (node.findings === undefined || !Object.hasOwn(node.findings.services, name)) on(name, node.name);
   }
-  const names = [...new Set([...looks.keys(), ...has.keys()])].sort();
-  return names.map((name) => standing(name, looks.get(name) ?? [], [...(has.get(name) ?? [])].sort()));
+  const names = [...new Set([...found.keys(), ...has.keys()])].sort();
+  return names.map((name) => standing(name, found.get(name) ?? [], [...(has.get(name) ?? [])].sort()));
 }
 
-function standing(name: string, looks: readonly Look[], nodes: string[]): StandingService {
-  const newest = looks.toSorted((a, b) => b.at - a.at);
+function standing(name: string, found: readonly NodeFinding[], nodes: string[]): StandingService {
+  const newest = found.toSorted((a, b) => b.at - a.at);
   const modes = newest
     .toReversed()
     .flatMap(({ node, finding }) =>
       node.hostGroup === undefined || finding.mode === undefined ? [] : [[node.hostGroup, finding.mode] as const],
     );
-  const bad = looks.filter((l) => l.finding.result !== 'ok');
+  const bad = found.filter((f) => f.finding.result !== 'ok');
   return {
     name,
-    versions: [...new Set(newest.flatMap((l) => l.finding.version ?? []))],
+    versions: [...new Set(newest.flatMap((f) => f.finding.version ?? []))],
     groups: Object.fromEntries(modes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))),
     nodes,
-    ok: looks.length - bad.length,
+    ok: found.length - bad.length,
     findings: bad
       .map(({ node, at, finding: { result, why, since } }) => ({ node: node.name, result, why, since, at }))
       .sort((a, b) => (a.node < b.node ? -1 : 1)),

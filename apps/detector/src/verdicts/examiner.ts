@@ -37,7 +37,7 @@ export class Examiner {
     private readonly fleet: FleetView,
     private readonly book: ReportBook,
     private readonly probes: Pick<OwnProbes, 'state' | 'evidence'> & {
-      lifeLooks?: (node: string, now: number) => LifeObservation[];
+      lifeObservations?: (node: string, now: number) => LifeObservation[];
     },
     private readonly polls: Pick<PollBook, 'drawnFor' | 'wordOf'>,
   ) {}
@@ -98,7 +98,7 @@ export class Examiner {
     const { name } = target.record;
     const own = this.book.of(name);
     const probe = this.probes.evidence(name, now, this.fleet.settings.detection.freshness);
-    const lifeLooks = this.probes.lifeLooks?.(name, now) ?? [];
+    const lifeLooks = this.probes.lifeObservations?.(name, now) ?? [];
     const watching = new Set(facts.votes.map((v) => v.observer));
     const asked = (facts.polled ?? []).filter((v) => !watching.has(v.observer));
     const observers = [

@@ -21,7 +21,7 @@ export interface MonitorParts {
   verdicts: VerdictLog;
   probes: Pick<OwnProbes, 'watch' | 'state' | 'evidence'> & {
     /** What nodes that were asked have found. @default nobody is asked */
-    lifeLooks?: (node: string, now: number) => LifeObservation[];
+    lifeObservations?: (node: string, now: number) => LifeObservation[];
   };
   /** Something that is no node answers us. */
   witness: () => boolean;

@@ -7,11 +7,11 @@ import { MISNAMED, ServiceContext } from '#service';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentMetrics } from './agent-metrics.js';
 import { NodeMetrics } from './node-metrics.js';
-import { ToldMetrics } from './told-metrics.js';
+import { EventMetrics } from './event-metrics.js';
 
 /**
  * The fleet in figures: what is so, asked anew at every scrape, as a gateway holds no state that could be old; and what
- * was told while this gateway ran.
+ * was published while this gateway ran.
  */
 @Injectable()
 export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -27,7 +27,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly leaseAge = this.gauge('muster_lease_age_seconds', 'Since its last renewal was seen', 'name');
   private readonly loop = this.gauge('muster_loop_delay_seconds', 'p99 delay of this process since the last scrape');
   private readonly named = new NodeMetrics(this.registry);
-  private readonly told = new ToldMetrics(this.registry);
+  private readonly events = new EventMetrics(this.registry);
   private readonly agents = new AgentMetrics(this.registry);
   private readers: Closable[] = [];
 
@@ -43,9 +43,9 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   onApplicationBootstrap(): void {
     const { bus } = this.context;
     this.readers = [
-      bus.follow([Subjects.verdict('*')], { newOnly: true }, (_s, v) => this.told.verdict(v as Verdict)),
+      bus.follow([Subjects.verdict('*')], { newOnly: true }, (_s, v) => this.events.verdict(v as Verdict)),
       bus.follow([Subjects.event('incident', '*')], { newOnly: true }, (_s, e) =>
-        this.told.incident(e as MusterEvent<'incident'>),
+        this.events.incident(e as MusterEvent<'incident'>),
       ),
     ];
   }

@@ -22,7 +22,7 @@ export class StoreHealth implements OnApplicationShutdown {
       streams: [ReadyStream.name, Streams.events.name, Streams.logs.name, ...OWN_BUCKETS.map(bucketStream)],
       restartsItself: config.nats.restarted,
       ...(config.replicas > 1 && { write: () => this.write() }),
-      onLook: () => this.log(),
+      onChecked: () => this.log(),
     });
     this.watch.start();
   }

@@ -7,7 +7,7 @@ export interface Disk {
   freeBytes: number;
 }
 
-/** What one look has shown. */
+/** What one check has shown. */
 export interface StoreFacts {
   /** There is a connection to NATS. */
   connected: boolean;

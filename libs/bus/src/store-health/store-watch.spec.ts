@@ -39,7 +39,7 @@ beforeEach(() => {
   watch = new StoreWatch(bus as unknown as Bus, {
     path: dir,
     streams: ['A', 'B'],
-    onLook: (f) => (facts.push(f), looked()),
+    onChecked: (f) => (facts.push(f), looked()),
   });
 });
 afterEach(() => {

@@ -3,9 +3,9 @@ import type { Bus } from '../bus/bus.js';
 import { readDisk } from './disk.js';
 import { storeFault, type Disk, type StoreFacts, type StoreFault } from './store-health.js';
 
-/** Between two looks, ms. */
-const LOOK_MS = 1_000;
-/** Between two looks, ms: who did not look for so long stood still itself. */
+/** Between two checks, ms. */
+const CHECK_MS = 1_000;
+/** Between two checks, ms: who did not check for so long stood still itself. */
 const STOOD_STILL_MS = 3_000;
 
 export interface StoreWatchOptions {
@@ -16,12 +16,12 @@ export interface StoreWatchOptions {
   restartsItself?: boolean | undefined;
   /** A write that leaves nothing behind; what reads say proves nothing where several servers must agree. */
   write?: (() => Promise<unknown>) | undefined;
-  /** Called after each look. */
-  onLook?: (facts: StoreFacts) => void;
+  /** Called after each check. */
+  onChecked?: (facts: StoreFacts) => void;
 }
 
 /**
- * Looks at the store from outside, once a second: the disk by itself, the streams by asking. A server of 2.9 whose disk
+ * Checks the store from outside, once a second: the disk by itself, the streams by asking. A server of 2.9 whose disk
  * is full answers nothing about streams any more, while everything else of it works.
  */
 export class StoreWatch {
@@ -35,7 +35,7 @@ export class StoreWatch {
   private wasWhole = false;
   private disk: Disk | undefined;
   private reading = false;
-  private lookedAt: number | undefined;
+  private checkedAt: number | undefined;
   private next = 0;
 
   constructor(
@@ -44,7 +44,7 @@ export class StoreWatch {
   ) {}
 
   start(): this {
-    this.timer = this.bus.clock.every(LOOK_MS, () => void this.check());
+    this.timer = this.bus.clock.every(CHECK_MS, () => void this.check());
     void this.check();
     return this;
   }
@@ -53,7 +53,7 @@ export class StoreWatch {
     this.timer?.cancel();
   }
 
-  /** What is wrong now, by the last look. */
+  /** What is wrong now, by the last check. */
   get fault(): StoreFault | undefined {
     return storeFault(this.facts());
   }
@@ -76,9 +76,9 @@ export class StoreWatch {
   private async check(): Promise<void> {
     const now = this.bus.clock.monotonicMs();
     // An answer that came meanwhile may lie unread.
-    if (this.lookedAt !== undefined && now - this.lookedAt >= STOOD_STILL_MS)
+    if (this.checkedAt !== undefined && now - this.checkedAt >= STOOD_STILL_MS)
       this.silentSince = this.unwrittenSince = undefined;
-    this.lookedAt = now;
+    this.checkedAt = now;
     this.ask();
     this.tryWrite();
     if (this.reading) return;
@@ -88,7 +88,7 @@ export class StoreWatch {
     } finally {
       this.reading = false;
     }
-    this.o.onLook?.(this.facts());
+    this.o.onChecked?.(this.facts());
   }
 
   /** One question at a time, each stream in its turn: a store that is silent is not to be drowned in them. */

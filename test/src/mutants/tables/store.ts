@@ -122,7 +122,7 @@ export const store: readonly Mutant[] = [
     name: 'a watch that stood still calls the store silent',
     file: 'libs/bus/src/store-health/store-watch.ts',
     symbol: 'StoreWatch.check',
-    operation: { replace: 'now - this.lookedAt >= STOOD_STILL_MS', with: 'now < 0' },
+    operation: { replace: 'now - this.checkedAt >= STOOD_STILL_MS', with: 'now < 0' },
     specs: watch,
   },
   {

@@ -90,7 +90,7 @@ export const agent: readonly Mutant[] = [
     name: 'an echo to a poll is believed of whoever knows its nonce',
     file: 'apps/agent/src/poll/poll-round.ts',
     symbol: 'PollRound.echo',
-    operation: { operand: '!isFrom(look.target)' },
+    operation: { operand: '!isFrom(link.target)' },
     specs: ['apps/agent/src/poll/poll-round.spec.ts'],
   },
   {

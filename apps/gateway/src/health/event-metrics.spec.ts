@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 import type { EventMap, IncidentPhase, MusterEvent, Verdict } from '#contracts';
-import { ToldMetrics } from './told-metrics.js';
+import { EventMetrics } from './event-metrics.js';
 
 describe('what is told, counted', () => {
   let registry: Registry;
-  let sut: ToldMetrics;
+  let sut: EventMetrics;
 
   const tell = (phase: IncidentPhase, seconds: number, more: Partial<EventMap['incident']> = {}): void => {
     const data = { node: 'a-1', incident: 'i1', phase, detail: '', ...more };
@@ -22,7 +22,7 @@ describe('what is told, counted', () => {
 
   beforeEach(() => {
     registry = new Registry();
-    sut = new ToldMetrics(registry);
+    sut = new EventMetrics(registry);
   });
 
   it('has each verdict and each gate at zero before the first', async () => {

@@ -14,14 +14,14 @@ import {
 const STEP_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 /**
- * What is told while this gateway runs, counted. Gates are asked in their order, so a stop says that those before it let
+ * Verdicts and incidents that are published while this gateway runs, counted. Gates are asked in their order, so a stop says that those before it let
  * the incident through (or were released), and phase `fencing` that all did.
  */
-export class ToldMetrics {
+export class EventMetrics {
   private readonly verdicts: Counter;
   private readonly gates: Counter;
   private readonly steps: Histogram;
-  /** By node: the phase that its incident is in, and when (wall clock of the teller) it was told. */
+  /** By node: the phase that its incident is in, and when (wall clock of the publisher) it was published. */
   private readonly phases = new Map<string, { incident: string; phase: IncidentPhase; at: number }>();
 
   constructor(registry: Registry) {
