@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PERIODIC, type IncidentRecord, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { tasks } from './tasks.js';
 import { aJob } from './testing/fixtures.js';
-import { look } from './testing/look.js';
+import { planRound } from './testing/plan-round.js';
 import { MemoryStore } from './testing/memory-store.js';
 import { odd } from './testing/odd.js';
 import { aNode, anIncident, aReport, aVerdict, aWorkload } from './testing/records.js';
@@ -112,7 +112,7 @@ describe('a field that nobody can make anything of', () => {
     const failed = plans.flatMap(({ name, plan }) =>
       cases.flatMap(([which, put]) => {
         try {
-          const { intents } = look(plan, storeWith(put));
+          const { intents } = planRound(plan, storeWith(put));
           const about = intents.flatMap((i) => (i.do === 'fail-record' ? Object.values(i.about) : []));
           return about.every((subject) => subject === 'odd') ? [] : [`${name}: ${which}: of ${about.join()}`];
         } catch (cause) {

@@ -39,7 +39,7 @@ import { starts } from '../plan/workloads/starts.js';
 import { stops } from '../plan/workloads/stops.js';
 import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from '../testing/investigation.js';
-import { look } from '../testing/look.js';
+import { planRound } from '../testing/plan-round.js';
 import { MemoryStore } from '../testing/memory-store.js';
 import { odd } from '../testing/odd.js';
 import { planExecutor } from '../testing/planned.js';
@@ -372,7 +372,7 @@ describe('a record about which a decision throws', () => {
     (_name, { concern, kind, put }) => {
       const store = new MemoryStore();
       put(store);
-      const { intents, inquired } = look(concern, store);
+      const { intents, inquired } = planRound(concern, store);
       const failed = intents.filter((i) => i.do === 'fail-record');
       expect(new Set(failed.map((i) => JSON.stringify(i.about)))).toEqual(new Set([JSON.stringify({ [kind]: 'odd' })]));
       expect(failed[0]?.error.message).toContain('cannot be understood');
@@ -393,14 +393,14 @@ describe('a record about which a decision throws', () => {
     const store = new MemoryStore();
     rows['check-alarms']?.put(store);
     store.alarms.set('drift=odd', up);
-    expect(look(checkAlarms, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+    expect(planRound(checkAlarms, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
   it('keeps all alarms about drains that are up, where it is a workload', () => {
     const store = new MemoryStore();
     rows['moves']?.put(store);
     store.alarms.set('drain-stuck=n-1', { ...up, code: 'drain-stuck', subject: 'n-1' });
-    expect(look(moves, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+    expect(planRound(moves, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
   it('keeps its own alarms, where it is a workload that is not started', () => {
@@ -409,7 +409,7 @@ describe('a record about which a decision throws', () => {
     rows['starts']?.put(store);
     for (const subject of ['odd', 'gone'])
       store.alarms.set(`workload-held=${subject}`, { ...up, code: 'workload-held', subject });
-    const cleared = look(starts, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i.subject] : []));
+    const cleared = planRound(starts, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i.subject] : []));
     expect(cleared).toEqual(['gone']);
   });
 
@@ -426,7 +426,7 @@ describe('a record about which a decision throws', () => {
     rows['dead-work of workloads']?.put(store);
     store.nodes.set('n-1', aNode('n-1', { cordon: over, verdict: down() }));
     store.alarms.set('dead-with-work=n-1', { ...up, code: 'dead-with-work', subject: 'n-1' });
-    expect(look(deadWork, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
+    expect(planRound(deadWork, store).intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
   });
 
   it('keeps all alarms about power devices in one place, where it has some', () => {
@@ -435,7 +435,7 @@ describe('a record about which a decision throws', () => {
     store.nodes.set('n-1', aNode('n-1'));
     for (const code of ['power-place', 'power-identity'] as const)
       for (const subject of ['odd', 'n-1']) store.alarms.set(`${code}=${subject}`, { ...up, code, subject });
-    const cleared = look(alarmsOfIdentity, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i] : []));
+    const cleared = planRound(alarmsOfIdentity, store).intents.flatMap((i) => (i.do === 'clear-alarm' ? [i] : []));
     expect(cleared).toMatchObject([{ code: 'power-identity', subject: 'n-1' }]);
   });
 
@@ -448,25 +448,25 @@ describe('a record about which a decision throws', () => {
     const store = new MemoryStore();
     store.nodes.set('odd', odd(aNode('odd', { verdict: down() }), field));
     store.alarms.set(alarmKey(code, subject), { ...up, code, subject });
-    const { intents } = look(concern, store);
+    const { intents } = planRound(concern, store);
     expect(intents.filter((i) => i.do === 'clear-alarm')).toEqual([]);
     expect(intents).toContainEqual(expect.objectContaining({ do: 'fail-record', about: { node: 'odd' } }));
     store.nodes.set('odd', aNode('odd', { verdict: down('UP') }));
-    expect(look(concern, store).intents.flatMap(keysOf)).toContain(subject);
+    expect(planRound(concern, store).intents.flatMap(keysOf)).toContain(subject);
   });
 
   it('lets no check begin, where it is an incident: nobody can say that it is none', () => {
     const store = new MemoryStore();
     rows['periodic-checks']?.put(store);
     store.incidents.set('odd', odd(anIncident('odd'), 'phase'));
-    expect(look(periodicChecks, store).intents).toMatchObject([{ do: 'fail-record', about: { node: 'odd' } }]);
+    expect(planRound(periodicChecks, store).intents).toMatchObject([{ do: 'fail-record', about: { node: 'odd' } }]);
   });
 
   it('is helped like any other, where it is a job that was left half done', () => {
     const store = new MemoryStore();
     const jobs = { odd: null, well: { id: 'well' } };
     store.reservations.set(RESERVATIONS_KEY, { held: {}, pending: jobs as never, generation: 0 });
-    const { intents } = look(rollForward, store);
+    const { intents } = planRound(rollForward, store);
     expect(intents.map((i) => [i.do, i.about])).toEqual([
       ['complete-job', { job: 'odd' }],
       ['complete-job', { job: 'well' }],
@@ -476,7 +476,7 @@ describe('a record about which a decision throws', () => {
   it('goes no further, where it is an incident: nobody can say that its node is silent', () => {
     const store = new MemoryStore();
     store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovered' }), 'proof'));
-    expect(new Set(look(recovery, store).intents.map((i) => i.do))).toEqual(new Set(['fail-record']));
+    expect(new Set(planRound(recovery, store).intents.map((i) => i.do))).toEqual(new Set(['fail-record']));
   });
 
   it('has to say what it runs, where it is a node, before anything starts', () => {

@@ -47,7 +47,7 @@ export interface SystemCause {
 type Submission = OperationRequest & By & { key?: string };
 
 /** What the decision on one request was made from. */
-interface Looked {
+interface DecisionInput {
   round: AdmissionRound;
   /** The job that came of the same key before. */
   known: JobRecord | undefined;
@@ -114,9 +114,9 @@ export class OperationsService {
     }
     const id = r.key === undefined ? timedId('job', this.store) : keyedJobId(r.by, r.key);
     const accepted = await this.book
-      .change<Looked, Accepted>({
-        read: (now, round) => this.look(r, id, request, now, round),
-        decide: (now, looked) => this.decide(r, id, request, now, looked, system),
+      .change<DecisionInput, Accepted>({
+        read: (now, round) => this.readInput(r, id, request, now, round),
+        decide: (now, input) => this.decide(r, id, request, now, input, system),
       })
       .catch(async (refusal: unknown): Promise<Accepted> => {
         // Its own twin may be what stands against it: taken by the other replica after the book was read here.
@@ -140,14 +140,14 @@ export class OperationsService {
     id: string,
     request: AdmissionRequest,
     now: Reservations,
-    looked: Looked,
+    input: DecisionInput,
     system: SystemCause | undefined,
   ): Decision<Reservations, Accepted> {
-    const before = looked.known ?? now.pending[id];
+    const before = input.known ?? now.pending[id];
     if (r.key !== undefined && before) return { answer: { job: sameRequest(before, fingerprint(r)) } };
-    const { nodes: held, moving, addresses, skipped } = admit(request, this.facts(now, looked.round));
+    const { nodes: held, moving, addresses, skipped } = admit(request, this.facts(now, input.round));
     if (addresses) request = { ...request, addresses };
-    const job = this.jobOf(r, id, request, held, this.extraVarsOf(r, held, looked.provisioned));
+    const job = this.jobOf(r, id, request, held, this.extraVarsOf(r, held, input.provisioned));
     if (moving) job.moving = moving;
     if (skipped) job.skipped = skipped;
     if (r.key !== undefined) job.fingerprint = fingerprint(r);
@@ -156,7 +156,7 @@ export class OperationsService {
       if (system.services !== undefined) job.services = system.services;
       job.conductor = system.check();
     }
-    const nodes = job.nodes.flatMap((name) => looked.round.seen(name) ?? []);
+    const nodes = job.nodes.flatMap((name) => input.round.seen(name) ?? []);
     return {
       next: reserve(now, job, held),
       answer: { job, begin: { nodes, decidedAt: this.store.clock.monotonicMs() } },
@@ -168,14 +168,14 @@ export class OperationsService {
    * stands whatever happens here: what could not be done is rolled forward.
    */
   private async begin(job: JobRecord, b: Beginning): Promise<void> {
-    const tellings: (() => Promise<void>)[] = [];
+    const notifications: (() => Promise<void>)[] = [];
     try {
       await Promise.all([
         // Before a worker can see the record, and say that it runs.
         this.publish(job),
         inParallel(b.nodes, async (seen) => {
-          const telling = await this.moveAsSeen(seen, job);
-          if (telling) tellings.push(telling);
+          const notify = await this.moveAsSeen(seen, job);
+          if (notify) notifications.push(notify);
         }),
       ]);
       if (this.store.clock.monotonicMs() - b.decidedAt < LATE_MS) await this.writeRecord(job);
@@ -186,7 +186,7 @@ export class OperationsService {
     }
     // Events are told before the job is no longer pending, so that after a crash in between they are told again.
     this.after.run(`job ${job.id}`, () =>
-      Promise.all(tellings.map((tell) => tell())).then(() => this.noLongerPending(job)),
+      Promise.all(notifications.map((notify) => notify())).then(() => this.noLongerPending(job)),
     );
   }
 
@@ -202,7 +202,7 @@ export class OperationsService {
     return this.book.tidyAlong((r) => carriedOut(r, job.id));
   }
 
-  /** Whoever has touched the node since sends it the long way. @returns how to tell of it */
+  /** Whoever has touched the node since sends it the long way. @returns what notifies others of it */
   private async moveAsSeen(seen: Entry<NodeRecord>, job: JobRecord): Promise<(() => Promise<void>) | undefined> {
     const moved = moveForJob(seen.value, job);
     if (!moved) return undefined;
@@ -277,13 +277,13 @@ export class OperationsService {
   }
 
   /** Reads all that decides, after the reservations: nodes of the request anew, see {@link AdmissionRound}. */
-  private async look(
+  private async readInput(
     r: Submission,
     id: string,
     request: AdmissionRequest,
     now: Reservations,
     round: AdmissionRound,
-  ): Promise<Looked> {
+  ): Promise<DecisionInput> {
     const names = [...request.nodes, ...this.behind(request)];
     const [known, provisioned] = await Promise.all([
       r.key === undefined ? undefined : this.store.jobs.bucket.get(id),
@@ -310,7 +310,7 @@ export class OperationsService {
   private extraVarsOf(
     r: OperationRequest,
     nodes: readonly string[],
-    provisioned: Looked['provisioned'],
+    provisioned: DecisionInput['provisioned'],
   ): JobRecord['extraVars'] {
     if (!goesByWhatWas(r)) return this.store.sealed(r.extraVars ?? {});
     const [first = {}, ...rest] = nodes.map((name) => provisioned.get(name) ?? {});
@@ -328,7 +328,7 @@ export class OperationsService {
     r: Submission,
     nodes: readonly string[],
     round: AdmissionRound,
-  ): Promise<Looked['provisioned']> {
+  ): Promise<DecisionInput['provisioned']> {
     const vars = new Map<string, JobRecord['extraVars']>();
     if (!goesByWhatWas(r)) return vars;
     await Promise.all(

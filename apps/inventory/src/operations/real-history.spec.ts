@@ -11,7 +11,7 @@ import {
   readReservations,
   workersWithoutMaster,
   type ReservationsRead,
-} from '../testing/reservation-look.js';
+} from '../testing/read-reservations.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 /** Of the whole history. */

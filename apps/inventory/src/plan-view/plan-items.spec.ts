@@ -12,7 +12,7 @@ import {
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isOpenIncident } from '#contracts';
-import { placeWorkloads, type Host } from '#domain/workload/placement.js';
+import { placeWorkloads, type CandidateNode } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
@@ -104,7 +104,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
       const view = { hasWorkloads: on(node.name).length > 0, isLeftAlone: o.leftAlone, isIdentityPending: false };
       return o.verdict === 'DOWN' ? [{ node, step: openingStep(node, last, view), last }] : [];
     });
-    const hosts: Host[] = names.map((name) => ({ name, capacity: Infinity, used: 0, reserve: false }));
+    const candidates: CandidateNode[] = names.map((name) => ({ name, capacity: Infinity, used: 0, reserve: false }));
     const stops = all.flatMap((workload, n) => {
       const report = { workloads: d.workloads[n]?.reported === true ? [{ name: workload.name, generation: 1 }] : [] };
       const step = stopStep({
@@ -116,14 +116,14 @@ const drawn: fc.Arbitrary<Drawn> = fc
     const plan = decideMoves({
       leaving: new Map(d.draining.map((n) => [`n-${n}`, 'drain'])),
       workloads: all,
-      hosts,
+      candidates,
       reported: (node) => new Set(on(node).map((w) => w.name)),
       isInIncident: () => false,
       unheard: () => ({ silent: [], named: [], ungated: [] }),
       now: 1,
     });
     const waiting = all.filter((w) => w.desired === 'running' && w.assignment === undefined);
-    const places = placeWorkloads(waiting, hosts);
+    const places = placeWorkloads(waiting, candidates);
     const facts: PlanFacts = {
       fencing: settings.fencing,
       incidents: { opening, open },

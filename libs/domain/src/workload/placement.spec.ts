@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { Assignment } from '#contracts';
 import { aWorkload } from '#contracts/testing/a-workload.js';
-import { capacityOf, placementRefusal, placeWorkloads, weights, type Host, type Waiting } from './placement.js';
+import {
+  capacityOf,
+  placementRefusal,
+  placeWorkloads,
+  weights,
+  type CandidateNode,
+  type Waiting,
+} from './placement.js';
 
-const host = (name: string, o: Partial<Host> = {}): Host => ({
+const host = (name: string, o: Partial<CandidateNode> = {}): CandidateNode => ({
   name,
   capacity: Infinity,
   used: 0,
@@ -22,7 +29,7 @@ describe('placement', () => {
     expect(to).toEqual(['n1', 'n2', 'n1', 'n2']);
   });
 
-  it('takes the hosts that are kept for recoveries first', () => {
+  it('takes the nodes that are kept for recoveries first', () => {
     expect(placeWorkloads([work('a')], [host('n1'), host('n2', { reserve: true, used: 5 })])[0]?.to).toBe('n2');
   });
 
@@ -33,10 +40,14 @@ describe('placement', () => {
   });
 
   it('gives the last room to the higher priority, and says what stands against each node', () => {
-    const hosts = [host('n1', { capacity: 1 }), host('n2', { out: 'it is cordoned' }), host('n3', { hostGroup: 'db' })];
+    const candidates = [
+      host('n1', { capacity: 1 }),
+      host('n2', { out: 'it is cordoned' }),
+      host('n3', { hostGroup: 'db' }),
+    ];
     const [first, second] = placeWorkloads(
       [work('low', { hostGroup: 'web' }), work('high', { priority: 9, hostGroup: 'web' })],
-      hosts.map((h) => ({ ...h, hostGroup: h.hostGroup ?? 'web' })),
+      candidates.map((h) => ({ ...h, hostGroup: h.hostGroup ?? 'web' })),
     );
     expect(first).toMatchObject({ workload: 'high', to: 'n1' });
     expect(second?.to).toBeUndefined();
@@ -64,7 +75,7 @@ describe('placement', () => {
 
   it('never uses a node out of service, of another group or over its capacity; leaves nothing that fits; is repeatable', () => {
     const groups = fc.constantFrom('web', 'db', undefined);
-    const hosts = fc.uniqueArray(
+    const candidates = fc.uniqueArray(
       fc.record({
         name: fc.string({ minLength: 1, maxLength: 3 }),
         hostGroup: groups,
@@ -85,7 +96,7 @@ describe('placement', () => {
       { selector: (w) => w.name, maxLength: 12 },
     );
     fc.assert(
-      fc.property(hosts, waiting, (hs, ws) => {
+      fc.property(candidates, waiting, (hs, ws) => {
         const placed = placeWorkloads(ws, hs);
         expect(placed).toHaveLength(ws.length);
         expect(placeWorkloads([...ws].reverse(), hs)).toEqual(placed);

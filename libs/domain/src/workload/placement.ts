@@ -12,7 +12,7 @@ export interface Waiting {
 }
 
 /** A node as placement sees it. */
-export interface Host {
+export interface CandidateNode {
   name: string;
   hostGroup?: string | undefined;
   /** In units of weight; Infinity: unlimited. */
@@ -51,16 +51,16 @@ const inOrder = (a: Waiting, b: Waiting): number => b.priority - a.priority || (
 
 /** Why a workload is not placed on a node, in the order in which it is told. */
 const refusals = {
-  OUT_OF_SERVICE: (_w: Waiting, h: Host) => h.out,
-  HOST_GROUP: (w: Waiting, h: Host) =>
+  OUT_OF_SERVICE: (_w: Waiting, h: CandidateNode) => h.out,
+  HOST_GROUP: (w: Waiting, h: CandidateNode) =>
     w.hostGroup !== undefined && h.hostGroup !== w.hostGroup ? `is not in ${w.hostGroup}` : undefined,
-  CAPACITY: (w: Waiting, h: Host) =>
+  CAPACITY: (w: Waiting, h: CandidateNode) =>
     h.used + w.weight > h.capacity ? `has ${h.capacity - h.used} of ${h.capacity} left, ${w.weight} needed` : undefined,
 };
 export type PlacementRefusal = keyof typeof refusals;
 
 /** The first reason against placing it there; undefined: the node is eligible. */
-export function placementRefusal(w: Waiting, h: Host): { code: PlacementRefusal; why: string } | undefined {
+export function placementRefusal(w: Waiting, h: CandidateNode): { code: PlacementRefusal; why: string } | undefined {
   for (const code of Object.keys(refusals) as PlacementRefusal[]) {
     const why = refusals[code](w, h);
     if (why !== undefined) return { code, why };
@@ -71,10 +71,10 @@ export function placementRefusal(w: Waiting, h: Host): { code: PlacementRefusal;
 /** Nodes named in an explanation; a fleet of a thousand is summed up. */
 const MOST_NAMED = 10;
 
-const explain = (w: Waiting, hosts: readonly Host[]): string => {
-  if (hosts.length === 0) return 'There are no nodes.';
-  const named = hosts.slice(0, MOST_NAMED).map((h) => `${h.name} ${placementRefusal(w, h)?.why ?? 'fits'}`);
-  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : '';
+const explain = (w: Waiting, candidates: readonly CandidateNode[]): string => {
+  if (candidates.length === 0) return 'There are no nodes.';
+  const named = candidates.slice(0, MOST_NAMED).map((h) => `${h.name} ${placementRefusal(w, h)?.why ?? 'fits'}`);
+  const more = candidates.length > MOST_NAMED ? ` and ${candidates.length - MOST_NAMED} more` : '';
   return `No room: ${named.join('; ')}${more}.`;
 };
 
@@ -82,11 +82,14 @@ const explain = (w: Waiting, hosts: readonly Host[]): string => {
  * Where each goes, as if all were placed now: nodes that did not get it started last, reserve nodes first, then the one
  * with the least weight, so that the work of a dead node spreads. A later one sees what the earlier ones have taken.
  */
-export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {
-  const state = hosts.map((h) => ({ ...h }));
+export function placeWorkloads(waiting: readonly Waiting[], candidates: readonly CandidateNode[]): Placement[] {
+  const state = candidates.map((h) => ({ ...h }));
   return [...waiting].sort(inOrder).map((w) => {
     const fitting = state.filter((h) => placementRefusal(w, h) === undefined);
-    const best = fitting.reduce<Host | undefined>((a, b) => (a === undefined || better(w, b, a) ? b : a), undefined);
+    const best = fitting.reduce<CandidateNode | undefined>(
+      (a, b) => (a === undefined || better(w, b, a) ? b : a),
+      undefined,
+    );
     if (best === undefined) return { workload: w.name, why: explain(w, state) };
     const why = `${best.name}: ${best.reserve ? 'kept for recoveries, ' : ''}least loaded (${best.used}) of ${fitting.length} that fit.`;
     best.used += w.weight;
@@ -94,8 +97,8 @@ export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host
   });
 }
 
-function better(w: Waiting, a: Host, b: Host): boolean {
-  const isLast = (h: Host): boolean => w.leftOut?.includes(h.name) === true;
+function better(w: Waiting, a: CandidateNode, b: CandidateNode): boolean {
+  const isLast = (h: CandidateNode): boolean => w.leftOut?.includes(h.name) === true;
   if (isLast(a) !== isLast(b)) return isLast(b);
   return a.reserve !== b.reserve ? a.reserve : a.used !== b.used ? a.used < b.used : a.name < b.name;
 }

@@ -1455,7 +1455,7 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/nodes/service-reasons.ts',
     symbol: 'serviceReasons',
     operation: { replace: 'shutdownAwaited(incident, n)', with: 'undefined' },
-    specs: ['apps/inventory/src/plan/workloads/hosts.spec.ts'],
+    specs: ['apps/inventory/src/plan/workloads/candidate-nodes.spec.ts'],
   },
   {
     name: 'a node whose shutdown was ordered is in service',

@@ -386,8 +386,8 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a workload is placed on a mute node',
-    file: 'apps/inventory/src/plan/workloads/hosts.ts',
-    symbol: 'hosts',
+    file: 'apps/inventory/src/plan/workloads/candidate-nodes.ts',
+    symbol: 'candidateNodes',
     operation: { operand: 'whyMute(fleet, n.name)' },
     specs: ROOM,
   },
@@ -571,8 +571,8 @@ export const recover: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/nodes/absences.ts',
     symbol: 'absences',
     operation: {
-      replace: 'fleet.live ? looks(fleet).made.flatMap((l) => l.condition ?? []) : []',
-      with: 'looks(fleet).made.flatMap((l) => l.condition ?? [])',
+      replace: 'fleet.live ? observed(fleet).made.flatMap((o) => o.condition ?? []) : []',
+      with: 'observed(fleet).made.flatMap((o) => o.condition ?? [])',
     },
     specs: ['apps/inventory/src/plan/nodes/absences.spec.ts'],
   },

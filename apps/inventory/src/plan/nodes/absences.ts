@@ -20,7 +20,7 @@ import {
 /** Workload, what it is, and by whose word: another generation, boot or start of the agent begins anew. */
 type AbsenceCondition = `${string}/${Presence}/${string}`;
 
-interface Look {
+interface ObservedWorkload {
   workload: WorkloadRecord;
   presence: Presence;
   /** Undefined: for how long it has been so does not matter. */
@@ -36,16 +36,16 @@ export interface AbsenceView {
 
 /**
  * Workloads that stop on a node that is well, without an order: their start is owed again. The start itself is given by
- * those who give every start, after the same looks.
+ * those who give every start, after the same checks.
  */
 export const absences: Concern<AbsenceCondition> = {
   // All workloads are looked at: a burst of changes is no reason to do that more often.
   pace: { everyMs: 500 },
   // A gap in what is seen is no absence: after it every age begins anew.
-  conditions: (fleet) => ({ holds: fleet.live ? looks(fleet).made.flatMap((l) => l.condition ?? []) : [] }),
+  conditions: (fleet) => ({ holds: fleet.live ? observed(fleet).made.flatMap((o) => o.condition ?? []) : [] }),
   plan: (fleet, ages) => {
     if (!fleet.live) return [];
-    const { made, failed } = eachMade(looks(fleet), aboutIt, (l) => [decide(l, ageOf(l, ages))]);
+    const { made, failed } = eachMade(observed(fleet), aboutIt, (o) => [decide(o, ageOf(o, ages))]);
     return [
       ...failed,
       ...made.flatMap((d) => d.intents),
@@ -62,18 +62,18 @@ export const absences: Concern<AbsenceCondition> = {
 /** How far each is, by the ages of who starts them again. */
 export const absenceViews = (fleet: Fleet, ages: Ages<AbsenceCondition>): readonly AbsenceView[] =>
   fleet.live
-    ? eachMade(looks(fleet), aboutIt, (look): AbsenceView[] => {
-        const leftMs = restartLeftMs(look.workload, look.presence, ageOf(look, ages));
-        return leftMs === undefined ? [] : [{ workload: look.workload, leftMs }];
+    ? eachMade(observed(fleet), aboutIt, (o): AbsenceView[] => {
+        const leftMs = restartLeftMs(o.workload, o.presence, ageOf(o, ages));
+        return leftMs === undefined ? [] : [{ workload: o.workload, leftMs }];
       }).made
     : [];
 
 /** At those of which anything could follow: nearly all run, and never ended. */
-const looks = perFleet((fleet): Decided<Look> =>
+const observed = perFleet((fleet): Decided<ObservedWorkload> =>
   eachRecord(
     fleet.workloads.list,
     ({ key }) => ({ workload: key }),
-    ({ value: workload }): Look[] => {
+    ({ value: workload }): ObservedWorkload[] => {
       const at = workload.assignment?.node ?? '';
       const report = fleet.reports.get(at);
       const presence = presenceOf({
@@ -91,9 +91,9 @@ const looks = perFleet((fleet): Decided<Look> =>
   ),
 );
 
-const aboutIt = ({ workload: { name } }: Look): About => ({ workload: name });
+const aboutIt = ({ workload: { name } }: ObservedWorkload): About => ({ workload: name });
 
-function decide({ workload, presence }: Look, forMs: number): { intents: Intent[]; alarms: WantedAlarm[] } {
+function decide({ workload, presence }: ObservedWorkload, forMs: number): { intents: Intent[]; alarms: WantedAlarm[] } {
   const step = absenceStep(workload, presence, forMs);
   const message = absenceAlarm(workload, presence, forMs);
   return {
@@ -103,7 +103,7 @@ function decide({ workload, presence }: Look, forMs: number): { intents: Intent[
   };
 }
 
-const ageOf = ({ condition }: Look, ages: Ages<AbsenceCondition>): number =>
+const ageOf = ({ condition }: ObservedWorkload, ages: Ages<AbsenceCondition>): number =>
   condition === undefined ? 0 : ages.of(condition);
 
 const owe = (w: WorkloadRecord): ChangeWorkload => ({

@@ -4,7 +4,7 @@ import type { WorkloadRecord } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { workloadAfter } from '#domain/workload/changes.js';
 import { LEFT_OUT_MS } from '#domain/workload/failed-starts.js';
-import type { Host } from '#domain/workload/placement.js';
+import type { CandidateNode } from '#domain/workload/placement.js';
 import { askStartGate } from '#domain/workload/start-decision.js';
 import type { Unheard } from '#domain/workload/where-it-runs.js';
 import { aNode, aWorkload } from '../../testing/records.js';
@@ -12,13 +12,19 @@ import { beginning, decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts 
 
 const NOW = 1_700_000_000_000;
 const NOBODY = { silent: [], named: [], ungated: [] };
-const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });
+const host = (name: string, o: Partial<CandidateNode> = {}): CandidateNode => ({
+  name,
+  capacity: 100,
+  used: 0,
+  reserve: false,
+  ...o,
+});
 const on = (name: string, node: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
   aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
 const facts = (workloads: WorkloadRecord[], o: Partial<MoveFacts> = {}): MoveFacts => ({
   leaving: new Map([['a', 'drain']]),
   workloads,
-  hosts: [host('a', { out: 'cordoned' }), host('b'), host('c')],
+  candidates: [host('a', { out: 'cordoned' }), host('b'), host('c')],
   reported: (node) => new Set(workloads.filter((w) => w.assignment?.node === node).map((w) => w.name)),
   isInIncident: () => false,
   unheard: () => NOBODY,
@@ -34,7 +40,7 @@ describe('a workload that its node does not get started', () => {
   const failing = (attempt: number, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
     on('db', 'b', { start: { cause: 'incident:1', attempt }, held: 'no such unit', ...o });
   const well = (w: WorkloadRecord): MoveFacts =>
-    facts([w], { leaving: new Map(), hosts: [host('a'), host('b'), host('c', { used: 5 })] });
+    facts([w], { leaving: new Map(), candidates: [host('a'), host('b'), host('c', { used: 5 })] });
 
   it('is taken from there after three tries, and from none that tries it now', () => {
     expect(begun(well(failing(2)))).toEqual([]);
@@ -84,7 +90,7 @@ describe('which workloads begin to leave a node', () => {
       move: { cause: 'drain', from: 'c', to: 'a' },
       start: { cause: 'move', attempt: 0 },
     });
-    const f = facts([arriving], { hosts: [host('a'), host('b', { used: 9 }), host('c', { out: 'cordoned' })] });
+    const f = facts([arriving], { candidates: [host('a'), host('b', { used: 9 }), host('c', { out: 'cordoned' })] });
     const [begin] = decideMoves(f).begin;
     expect(begin).toMatchObject({ workload: 'db', move: { from: 'a', to: 'b' } });
     const sent = begin && workloadAfter(arriving, beginning(begin, NOW));
@@ -116,7 +122,7 @@ describe('which workloads begin to leave a node', () => {
 
   it('stay where they are without room, while the smaller ones go', () => {
     const f = facts([on('big', 'a', { weight: 50, priority: 1 }), on('small', 'a')], {
-      hosts: [host('a', { out: 'cordoned' }), host('b', { capacity: 1 })],
+      candidates: [host('a', { out: 'cordoned' }), host('b', { capacity: 1 })],
     });
     expect(begun(f)).toEqual(['small→b']);
     expect(stuck(f)).toContain('big: No room');
@@ -135,7 +141,7 @@ describe('which workloads begin to leave a node', () => {
     const nodes = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
     const f = facts(
       nodes.map((n) => on(`w-${n}`, n)),
-      { leaving: new Map(nodes.map((n) => [n, 'drain'])), hosts: [host('b')] },
+      { leaving: new Map(nodes.map((n) => [n, 'drain'])), candidates: [host('b')] },
     );
     expect(begun(f)).toHaveLength(MOVES_AT_ONCE);
   });
@@ -228,7 +234,8 @@ describe('a workload that moves', () => {
           const write = (next: WorkloadRecord | undefined): void => {
             if (next !== undefined) w = next;
           };
-          const hosts = (): Host[] => names.map((n) => host(n, drained.has(n) ? { out: 'cordoned' } : {}));
+          const candidates = (): CandidateNode[] =>
+            names.map((n) => host(n, drained.has(n) ? { out: 'cordoned' } : {}));
           const report = (n: string): void => void told.set(n, runs.get(n) === true);
           names.forEach(report);
           for (const [op, k] of steps) {
@@ -242,7 +249,7 @@ describe('a workload that moves', () => {
               const plan = decideMoves({
                 leaving: new Map([...drained].map((d) => [d, 'drain'])),
                 workloads: [w],
-                hosts: hosts(),
+                candidates: candidates(),
                 reported: (x) => new Set(told.get(x) === true ? ['db'] : []),
                 isInIncident: () => false,
                 unheard: () => NOBODY,
@@ -286,7 +293,7 @@ describe('a workload that moves', () => {
             } else if (op === 9 && w.stop?.job !== undefined)
               write(workloadAfter(w, { kind: 'stop-failed', job: w.stop.job, why: 'spec' }));
             else if (op === 10 && at === undefined && w.desired === 'running') {
-              const to = hosts().find((h) => h.out === undefined)?.name;
+              const to = candidates().find((h) => h.out === undefined)?.name;
               if (to !== undefined)
                 write(workloadAfter(w, { kind: 'assigned', to, cause: 'spec', generation: w.generation }));
             } else if (op === 11 && at !== undefined && w.start?.job !== undefined) {

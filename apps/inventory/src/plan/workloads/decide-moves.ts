@@ -3,7 +3,7 @@ import { shouldReport } from '#domain/node/membership.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
 import { isFailing, leftOut, START_FAILED, TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
 import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
-import { placeWorkloads, type Host } from '#domain/workload/placement.js';
+import { placeWorkloads, type CandidateNode } from '#domain/workload/placement.js';
 import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
 import type { Unheard } from '#domain/workload/where-it-runs.js';
 
@@ -15,7 +15,7 @@ export interface MoveFacts {
   /** Node that is to be emptied → cause of the moves away from it. */
   leaving: ReadonlyMap<string, string>;
   workloads: readonly WorkloadRecord[];
-  hosts: readonly Host[];
+  candidates: readonly CandidateNode[];
   /** What the node's own report names; undefined: it is silent, or cannot say. */
   reported(node: string): ReadonlySet<string> | undefined;
   /** The node has an incident that may yet power it off: what runs there is the incident's. */
@@ -84,11 +84,11 @@ export function decideMoves(f: MoveFacts): MovePlan {
   const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
   let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w) && !waits(w, f)).length;
   // Out of service they are too, as soon as every view has followed.
-  const hosts = f.hosts.filter((h) => !f.leaving.has(h.name));
+  const candidates = f.candidates.filter((h) => !f.leaving.has(h.name));
   const isLeaving = (node: string): boolean => f.leaving.has(node);
   const lastFor = (w: WorkloadRecord): string[] => [...leftOut(w, f.now), ...(isFailing(w) ? nodeOf(w) : [])];
   const toPlace = [...waiting, ...failing].map((w) => ({ ...w, leftOut: lastFor(w) }));
-  for (const p of placeWorkloads(toPlace, hosts)) {
+  for (const p of placeWorkloads(toPlace, candidates)) {
     const w = byName.get(p.workload);
     const from = w?.assignment?.node;
     if (w === undefined || from === undefined) continue;

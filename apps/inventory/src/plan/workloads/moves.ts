@@ -22,7 +22,7 @@ import {
 import type { ChangeJob, ChangeNode, ChangeWorkload, FailRecord, Intent } from '../intent.js';
 import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './decide-moves.js';
 import { diedBefore } from './died-before.js';
-import { hosts } from './hosts.js';
+import { candidateNodes } from './candidate-nodes.js';
 import { unheardBefore } from './start-check.js';
 import { ALARM_AFTER_MS } from './start-steps.js';
 
@@ -89,10 +89,10 @@ const view = perFleet((fleet: Fleet): Omit<MovesView, 'hindered'> & { failed: re
   const failing = eachRecord(fleet.workloads.list, aboutWorkload, (e) => (isFailing(e.value) ? [e] : []));
   const moving = eachRecord(fleet.workloads.list, aboutWorkload, (e) => (e.value.move === undefined ? [] : [e.value]));
   const isIdle = leaving.size === 0 && failing.made.length === 0;
-  const room = isIdle ? { made: [], failed: [] } : hosts(fleet);
+  const room = isIdle ? { made: [], failed: [] } : candidateNodes(fleet);
   const { made: plan, failed } = decideTogether(fleet.workloads.list, aboutWorkload, (some) =>
     decideMoves({
-      ...{ leaving, workloads: some.map((e) => e.value), hosts: room.made, now: fleet.wallMs },
+      ...{ leaving, workloads: some.map((e) => e.value), candidates: room.made, now: fleet.wallMs },
       reported: (node) => reported(fleet, node),
       isInIncident: (node) => isInIncident(fleet, node),
       unheard: (workload) =>

@@ -5,7 +5,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { aboutWorkload, decideTogether, eachRecord } from '../each-record.js';
 import type { FailRecord } from '../intent.js';
-import { hosts } from './hosts.js';
+import { candidateNodes } from './candidate-nodes.js';
 import { startCheck } from './start-check.js';
 
 /** Where these would go, if all of them were placed now. */
@@ -31,7 +31,7 @@ const NO_PLACES: Places = { made: new Map(), failed: [] };
 const placements = perFleet(() => new Map<string, Places>());
 
 function place(fleet: Fleet, waiting: readonly WorkloadRecord[]): Places {
-  const all = hosts(fleet);
+  const all = candidateNodes(fleet);
   const { made, failed } = decideTogether(
     waiting,
     ({ name: workload }) => ({ workload }),

@@ -19,7 +19,7 @@ import { aboutNode, eachRecord, type Decided } from '../each-record.js';
 import type { FailRecord } from '../intent.js';
 import { awaitedStarts } from './awaited-starts.js';
 import { barred } from './barred.js';
-import { whyNotStart, whyOut } from './hosts.js';
+import { whyNotStart, whyOut } from './candidate-nodes.js';
 import { ownNodeStep } from './own-node-step.js';
 import { retryAfterMs } from './recover-job.js';
 import { placesFor } from './room.js';

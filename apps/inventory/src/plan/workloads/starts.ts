@@ -6,7 +6,7 @@ import { hasSettled, settling, type SettledCondition } from '../settled.js';
 import { contradicted, proven } from '../power/contradicted.js';
 import { awaitedStarts } from './awaited-starts.js';
 import { doubleConditions, doubles } from './doubles.js';
-import { allTell } from './hosts.js';
+import { isEveryServiceHeard } from './candidate-nodes.js';
 import { startAlarms } from './start-alarms.js';
 import { mustAnswer, silentNodes } from './start-check.js';
 import { awaitsNode, left, retry, word, type OwedCondition, type StartCondition } from './start-conditions.js';
@@ -29,7 +29,7 @@ export const starts: Concern<Condition> = {
         return ages.of(condition);
       },
     });
-    const settled = settling(fleet, ages, () => everybodyTells(fleet));
+    const settled = settling(fleet, ages, () => isEverybodyHeard(fleet));
     const known = proven(fleet);
     return {
       holds: [...asked, ...known.made, ...doubleConditions(fleet), ...settled.holds],
@@ -39,7 +39,7 @@ export const starts: Concern<Condition> = {
   },
   plan: (fleet, ages): Intent[] => {
     const steps = startSteps(fleet, ages);
-    const settled = hasSettled(fleet, ages, () => everybodyTells(fleet));
+    const settled = hasSettled(fleet, ages, () => isEverybodyHeard(fleet));
     return [
       ...unclear(fleet),
       ...contradicted(fleet, ages).failed,
@@ -57,8 +57,10 @@ function unclear(fleet: Fleet): FailRecord[] {
   return [...failed, ...doubles(fleet).failed, ...asked];
 }
 
-/** Nobody's word lacks. */
-const everybodyTells = perFleet((fleet: Fleet): boolean => allTell(fleet) && silentNodes(fleet).length === 0);
+/** All services are heard, and all nodes. */
+const isEverybodyHeard = perFleet(
+  (fleet: Fleet): boolean => isEveryServiceHeard(fleet) && silentNodes(fleet).length === 0,
+);
 
 /** Ages of what is owed that go on, although nothing goes by them now: it waits for something else meanwhile. */
 function goOn(fleet: Fleet, steps: readonly StartStep[]): OwedCondition[] {

@@ -1,5 +1,5 @@
 import type { OutReason } from '#contracts';
-import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
+import { capacityOf, isReserve, weights, type CandidateNode } from '#domain/workload/placement.js';
 import { missingOf, offersOf } from '../../nodes/missing-drivers.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
@@ -7,9 +7,9 @@ import { aboutNode, aboutWorkload, decideTogether, eachRecord, type Decided } fr
 import { heldIn, reasonsIn } from '../service.js';
 
 /** The nodes as placement sees them, by name. On one of which it cannot be said whether it serves nothing is placed. */
-export const hosts = perFleet((fleet: Fleet): Decided<Host> => {
+export const candidateNodes = perFleet((fleet: Fleet): Decided<CandidateNode> => {
   const used = decideTogether(fleet.workloads.list, aboutWorkload, (all) => weights(all.map((e) => e.value)));
-  const { made, failed } = eachRecord(fleet.nodes.list, aboutNode, ({ value: n }): Host[] => [
+  const { made, failed } = eachRecord(fleet.nodes.list, aboutNode, ({ value: n }): CandidateNode[] => [
     {
       name: n.name,
       hostGroup: n.hostGroup,
@@ -28,8 +28,8 @@ const undriven = perFleet(({ workers, nodes }: Fleet): Decided<string> => {
   return eachRecord(nodes.list, aboutNode, ({ key, value }) => (missingOf(value, offers).length === 0 ? [] : [key]));
 });
 
-/** A detector that sees is heard, and a live worker for each driver: nobody's word lacks but that of nodes. */
-export function allTell(fleet: Fleet): boolean {
+/** A detector that sees is heard, and a live worker for each driver: only nodes may be silent. */
+export function isEveryServiceHeard(fleet: Fleet): boolean {
   if (!fleet.detector.sighted) return false;
   const { made, failed } = undriven(fleet);
   return made.length === 0 && failed.length === 0;

@@ -4,7 +4,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { fleetSource } from '../../testing/planned.js';
 import { aNode, anIncident } from '../../testing/records.js';
-import { whyNotStart, whyOut } from './hosts.js';
+import { whyNotStart, whyOut } from './candidate-nodes.js';
 
 function fleet(hold: Hold, node: Partial<NodeRecord> = {}): Fleet {
   const store = new MemoryStore();

@@ -4,8 +4,8 @@ import { ageMs } from '../snapshot/ages.js';
 import { fleetOf } from './investigation.js';
 import type { MemoryStore } from './memory-store.js';
 
-/** One look, in which every condition has held for long. */
-export function look(concern: Concern<string>, store: MemoryStore): { intents: Intent[]; inquired: string[] } {
+/** One round of planning, in which every condition has held for long. */
+export function planRound(concern: Concern<string>, store: MemoryStore): { intents: Intent[]; inquired: string[] } {
   const fleet = fleetOf(store, { term: 9 });
   const ages = { of: () => ageMs(3_600_000) };
   const since = { ages, inquiredMs: () => undefined };
