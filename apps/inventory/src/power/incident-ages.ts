@@ -65,4 +65,11 @@ const keysOf = (i: IncidentRecord): string[] => [i.id, ...offsOf(i), proofOf(i) 
 const offsOf = (i: IncidentRecord): string[] =>
   i.commands.filter((c) => c.verb === 'off' && c.n > (i.devicesAfter ?? 0)).map((c) => `${i.id}/${c.n}`);
 
-const proofOf = ({ id, proof }: IncidentRecord): string | undefined => proof && `${id}/proof/${proof.at}`;
+/** A record of which that cannot be said fails wherever something is decided about it, and no other one with it. */
+const proofOf = (i: IncidentRecord): string | undefined => {
+  try {
+    return i.proof && `${i.id}/proof/${i.proof.at}`;
+  } catch {
+    return undefined;
+  }
+};

@@ -72,7 +72,7 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
     const heard = this.reports.lastList(node)?.report;
     const lookedAt = this.listedAt(node);
     return {
-      ...(heard?.bootId === record.bootId && heard?.workloads !== undefined && { workloads: heard.workloads }),
+      ...(heard?.workloads !== undefined && heard.bootId === record.bootId && { workloads: heard.workloads }),
       mayHaveCome: (workload) =>
         !this.store.workloads.view.live || this.assignments.mayHaveBeenOn(node, workload, lookedAt),
       mayStartByItself: (workload) => !this.store.nodes.view.live || mayStartByItself(record, workload),

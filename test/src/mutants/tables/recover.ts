@@ -207,7 +207,7 @@ export const recover: readonly Mutant[] = [
     name: 'a list of another boot is the last word of a node',
     file: 'apps/inventory/src/reports/start-facts.ts',
     symbol: 'StartFactsService.lastWord',
-    operation: { replace: 'heard?.bootId === record.bootId', with: 'true' },
+    operation: { replace: 'heard.bootId === record.bootId', with: 'true' },
     specs: ['apps/inventory/src/snapshot/fleet-source.spec.ts'],
   },
   {
