@@ -48,6 +48,8 @@ export interface SeenRecords {
   now: () => number;
   /** Who holds the lease of the conductor by its record. */
   conductor: () => string;
+  /** The same of the fencing leader. */
+  fencer: () => string;
   incidents: ReadonlyMap<string, IncidentRecord>;
   jobs: ReadonlyMap<string, JobRecord>;
   nodes: ReadonlyMap<string, NodeRecord>;
@@ -121,8 +123,10 @@ export class Aftermath {
     for (const i of this.s.incidents.values()) {
       // What stands against an incident that has not come so far stands against the order behind it.
       const isBefore = isOpenIncident(i) && i.phase !== 'recovered';
-      if (!isBefore && isPowerOwed(i))
-        found.push(['on-stuck', `${i.node} is ${i.phase}: ${JSON.stringify(i.order ?? i.powerOn)}`]);
+      const obstacle = this.obstacleOfPower;
+      if (isBefore || !isPowerOwed(i)) continue;
+      if (obstacle !== undefined) names({ name: obstacle, subject: i.node, node: i.node });
+      else found.push(['on-stuck', `${i.node} is ${i.phase}: ${JSON.stringify(i.order ?? i.powerOn)}`]);
     }
     for (const n of this.s.nodes.values()) {
       if (n.pendingReturn !== undefined && n.pendingReturn.held === undefined && this.mayReturn(n))
@@ -295,6 +299,13 @@ export class Aftermath {
   /** Why nobody acts on a machine that does not speak: the monitor does not call it dead. */
   private notDead(node: string): string | undefined {
     return this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
+  }
+
+  /** What stands against an order to the power of a node: a pause is over by the wall clock of who fences. */
+  private get obstacleOfPower(): string | undefined {
+    const wallMs = this.f.wallOf(this.s.fencer());
+    if (wallMs !== undefined && isPaused(this.s.settings()?.fencing.paused, wallMs)) return 'a pause';
+    return this.observes;
   }
 
   /** An operator has ordered that nothing is written to a power device. */

@@ -105,7 +105,10 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'worker-outdated': never,
   'peer-list': never,
   'power-place': never,
-  'power-identity': (node, w) => w.isMiswired(node),
+  // A drill goes by who falls silent with it: that may be by chance.
+  'power-identity': (node, w) =>
+    w.isMiswired(node) ||
+    Object.values(w.node(node)?.powerIdentity ?? {}).some((d) => d.why?.startsWith('by a drill: ') === true),
   'power-identity-unread': notJudged,
   'drain-stuck': (node, w) =>
     w.isBeingEmptied(node) &&

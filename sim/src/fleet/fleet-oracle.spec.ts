@@ -121,10 +121,12 @@ describe('an off to a machine that is in a storm', () => {
     cordoned: string[] = [],
     trips: object[] = [],
     called: string[] = all,
+    unjudged: string[] = [],
   ): string[] => {
     const { oracle, store, broken, waits } = world({ others: ['n-3'] });
     oracle.stormBegins(all);
     for (const name of called) oracle.called(name, 'SUSPECT');
+    for (const name of unjudged) oracle.called(name, 'UNKNOWN');
     for (const name of cordoned)
       store('nodes', name, aNode(name, { cordon: { by: 'eve', reason: 'wanted', at: 1, drain: false } }));
     store('admission', PERMITS_KEY, { granted: [], trips });
@@ -156,6 +158,8 @@ describe('an off to a machine that is in a storm', () => {
 
   it('is none where the monitor was away, and has called no more of it silent than may be', () => {
     expect(off({}, [], [], ['n-1', 'n-2'])).toEqual([]);
+    // Between two that it called silent the monitor judged nobody.
+    expect(off({}, [], [], all, ['n-3'])).toEqual([]);
   });
 
   it('is excused where a person wants it off who hears it', () => {
@@ -283,6 +287,21 @@ describe('an order to the power of a node', () => {
     expect(owed({ order: { ...order, done: true } })).toEqual([]);
   });
 
+  it('waits for the end of a pause, by the clock of who fences, and in mode observe', () => {
+    const paused = (o: Partial<FencingSettings>): string[] => {
+      const { oracle, store, broken, fencing } = world();
+      fencing(o);
+      store('leases', 'fencer', { holder: 'f-1', token: 1, nonce: 'f-1.1', ttlMs: 5_000 });
+      store('incidents', 'n-1', anIncident('n-1', { phase: 'closed', order }));
+      oracle.judgeEnd();
+      return broken();
+    };
+    const pause = { by: 'eve', reason: 'a pause', at: 1 };
+    expect(paused({ paused: { ...pause, until: 1_001 } })).toEqual([]);
+    expect(paused({ paused: { ...pause, until: 1_000 } })).toEqual(['on-stuck']);
+    expect(paused({ mode: 'observe' })).toEqual([]);
+  });
+
   it('waits for the incident that it is behind', () => {
     const released = { ...{ by: 'eve', reason: 'wanted', at: 1, force: true }, gates: [] };
     expect(owed({ phase: 'fencing', cause: 'manual', released, order })).toEqual(['incident-stuck']);
@@ -331,8 +350,15 @@ describe('a node that is drained', () => {
 });
 
 describe('an alarm at the end', () => {
-  const untrue = (code: AlarmCode, subject: string, o: Played = {}, trips: StormTrip[] = []): string[] => {
+  const untrue = (
+    code: AlarmCode,
+    subject: string,
+    o: Played = {},
+    trips: StormTrip[] = [],
+    node: Partial<NodeRecord> = {},
+  ): string[] => {
     const { oracle, store, broken } = world(o);
+    store('nodes', 'n-1', aNode('n-1', node));
     store('admission', PERMITS_KEY, { granted: [], trips });
     store('alarms', alarmKey(code, subject), anAlarm(code, subject));
     oracle.judgeEnd();
@@ -343,6 +369,9 @@ describe('an alarm at the end', () => {
   it('of a power device of another machine is so where the device is', () => {
     expect(untrue('power-identity', 'n-1')).toEqual(['alarm-untrue']);
     expect(untrue('power-identity', 'n-1', { wires: { 'n-1': 'n-2' } })).toEqual([]);
+    const why = 'by a drill: With it n-3 fell silent: its device may be theirs.';
+    const drilled = { powerIdentity: { bmc: { result: 'mismatch', at: 1, why, basis: 'b' } } } as const;
+    expect(untrue('power-identity', 'n-1', {}, [], drilled)).toEqual([]);
   });
 
   it('of work without a gate, or a failed re-setup, is so where the machine is so', () => {

@@ -14,6 +14,7 @@ import {
   type PlanItem,
   type PowerCommand,
   type Reservations,
+  type StormMember,
   type StormTrip,
   type VerdictKind,
   type WorkloadRecord,
@@ -141,6 +142,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       ...this.records,
       now: this.now,
       conductor: () => this.holderOf('conductor'),
+      fencer: () => this.holderOf('fencer'),
       permits: () => this.permits,
       reservations: () => this.reservations,
       settings: () => this.settings,
@@ -301,7 +303,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   called(node: string, verdict: VerdictKind): void {
-    if (isSilent(verdict)) for (const { nodes, called } of this.storms) if (nodes.has(node)) called.add(node);
+    for (const { nodes, called } of this.storms)
+      if (isSilent(verdict) && nodes.has(node)) called.add(node);
+      // It judges nobody: whom it calls silent after that is all that anybody knows of the storm.
+      else if (verdict === 'UNKNOWN') called.delete(node);
   }
 
   /** The product knows it, or has to: whom a person has cordoned meanwhile the brake does not count. */
@@ -311,7 +316,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   private isTripped(node: string): boolean {
-    return (this.permits?.trips ?? []).some((t) => t.members[node] !== undefined);
+    const member = (t: StormTrip): StormMember | undefined => t.members[node];
+    return (this.permits?.trips ?? []).some((t) => member(t) !== undefined && member(t)?.released === undefined);
   }
 
   /**
