@@ -207,7 +207,7 @@ const ofOthers: readonly { of: string; name: string; said: Record<string, number
     {
       of: 'another machine, whose BMC cannot be asked (Rook)',
       name: 'bmcs-swapped-nameless',
-      said: { 'sends off': 0, IDENTITY_UNREAD: 1, 'suppressed: NOT_FENCEABLE': 1 },
+      said: { 'sends off': 0, IDENTITY_UNREAD: 1, 'blocked by NOT_FENCEABLE': 1 },
       probes: { 'incident fenced': 0 },
     },
     {

@@ -1,9 +1,9 @@
-import { phaseText, type Hold, type IncidentRecord, type NodeRecord, type OutReason } from '#contracts';
+import type { Hold, IncidentRecord, NodeRecord, OutReason } from '#contracts';
 
 /** What one answer rests on, read at that moment. */
 export interface ServiceFacts {
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'gate'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
   /** Why it is about to shut down, see `shutdownAwaited`. */
   shutdown?: string | undefined;
   hold?: Hold | undefined;
@@ -32,7 +32,7 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   if (n.cordon) out('CORDONED', `cordoned by ${n.cordon.by}: ${n.cordon.reason}`);
   if (n.maintenance) out('MAINTENANCE', n.maintenance.reason);
   if (f.avoided !== undefined) out('DEGRADED', f.avoided);
-  if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${phaseText(f.incident)}`);
+  if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
   if (f.shutdown !== undefined) out('SHUTS_DOWN', f.shutdown);
   if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined));
   if (f.hold && !isOnlyPeriodicCheck(f.hold))
