@@ -1,6 +1,5 @@
 import {
   alarmKey,
-  isEndedJob,
   isOpenIncident,
   isPaused,
   waitsForMoves,
@@ -51,6 +50,11 @@ export interface SeenRecords {
   /** The same of the fencing leader. */
   fencer: () => string;
   incidents: ReadonlyMap<string, IncidentRecord>;
+  /** The open incident of a node. */
+  incidentOf: (node: string) => IncidentRecord | undefined;
+  openIncidents: () => IncidentRecord[];
+  /** Those that have not ended. */
+  openJobs: () => JobRecord[];
   jobs: ReadonlyMap<string, JobRecord>;
   nodes: ReadonlyMap<string, NodeRecord>;
   workloads: ReadonlyMap<string, WorkloadRecord>;
@@ -100,7 +104,7 @@ export class Aftermath {
   /** @param names told of each obstacle that stands */
   faults(names: (obstacle: Obstacle) => void): [FleetRule, string][] {
     const found: [FleetRule, string][] = [];
-    for (const job of this.openJobs()) {
+    for (const job of this.s.openJobs()) {
       const obstacle = this.cannotLeave(job);
       if (obstacle !== undefined) names(obstacle);
       else found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
@@ -151,7 +155,7 @@ export class Aftermath {
     runsOn: (workload) => [...(this.s.runsOn.get(workload)?.keys() ?? [])],
     isAtWork: (node) => [...this.s.runsOn.values()].some((on) => on.has(node)),
     incident: (node) => this.s.incidents.get(node),
-    openIncidents: () => [...this.s.incidents.values()].filter(isOpenIncident),
+    openIncidents: () => this.s.openIncidents(),
     node: (node) => this.s.nodes.get(node),
     workload: (workload) => this.s.workloads.get(workload),
     serves: (node) => this.serves(node),
@@ -159,7 +163,7 @@ export class Aftermath {
     spokeSinceProof: (node) => this.s.spokeSinceProof.has(this.s.incidents.get(node)?.id ?? ''),
     isBeingEmptied: (node) =>
       this.s.nodes.get(node)?.cordon?.drain === true ||
-      this.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
+      this.s.openJobs().some((job) => job.nodes.includes(node) && (job.moving ?? []).length > 0),
     workloadsOf: (node) => [...this.s.workloads.values()].filter((w) => w.assignment?.node === node),
     lacksQuorum: () => this.f.noQuorum() !== undefined,
     storms: () => this.s.permits()?.trips ?? [],
@@ -180,7 +184,7 @@ export class Aftermath {
     nodes: () => [...this.s.nodes.values()],
     isMiswired: (node) => this.f.machineOf(node) !== node,
     jobOf: (node) => this.s.jobs.get(this.s.reservations()?.held[node]?.job ?? ''),
-    openIncidents: () => this.openIncidents,
+    openIncidents: () => this.s.openIncidents(),
     settings: () => this.s.settings(),
     wallMs: () => this.f.wallOf(this.s.conductor()),
     permits: () =>
@@ -200,7 +204,7 @@ export class Aftermath {
     const n = this.s.nodes.get(node);
     const isIn = n?.status === 'Allocated' && n.state === 'Discovered' && n.enrolled;
     const isFree = n?.cordon === undefined && n?.pendingReturn === undefined && n?.confirmedOff === undefined;
-    const isHeld = this.s.reservations()?.held[node] !== undefined || this.incidentOf(node) !== undefined;
+    const isHeld = this.s.reservations()?.held[node] !== undefined || this.s.incidentOf(node) !== undefined;
     return isIn && isFree && !isHeld && this.f.hosts.get(node)?.speaks === true && this.f.isCalledUp(node);
   }
 
@@ -224,7 +228,7 @@ export class Aftermath {
     }
     // Nothing begins on a node while something may be done to its power.
     for (const node of waitsForMoves(job) ? job.nodes : []) {
-      const gate = this.gateOf(this.incidentOf(node));
+      const gate = this.gateOf(this.s.incidentOf(node));
       if (gate !== undefined) return { name: `gate ${gate}`, subject: job.id, node };
     }
     return undefined;
@@ -234,7 +238,7 @@ export class Aftermath {
   private mayReturn(n: NodeRecord): boolean {
     const isHeard = this.f.hosts.get(n.name)?.speaks === true && this.f.isCalledUp(n.name);
     const isFree = n.cordon === undefined && this.s.reservations()?.held[n.name] === undefined;
-    return n.enrolled && n.status === 'Allocated' && isHeard && isFree && this.incidentOf(n.name) === undefined;
+    return n.enrolled && n.status === 'Allocated' && isHeard && isFree && this.s.incidentOf(n.name) === undefined;
   }
 
   private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
@@ -350,7 +354,7 @@ export class Aftermath {
     if (node === undefined) return undefined;
     const notDead = this.notDead(node);
     if (notDead !== undefined) return notDead;
-    const i = this.incidentOf(node);
+    const i = this.s.incidentOf(node);
     const held = this.gateOf(i);
     if (held !== undefined) return `gate ${held}`;
     if (i?.collateral !== undefined) return 'collateral';
@@ -363,19 +367,6 @@ export class Aftermath {
     const last = this.s.incidents.get(node);
     if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was taken back';
     return undefined;
-  }
-
-  private incidentOf(node: string): IncidentRecord | undefined {
-    const i = this.s.incidents.get(node);
-    return i !== undefined && isOpenIncident(i) ? i : undefined;
-  }
-
-  private get openIncidents(): IncidentRecord[] {
-    return [...this.s.incidents.values()].filter(isOpenIncident);
-  }
-
-  private openJobs(): JobRecord[] {
-    return [...this.s.jobs.values()].filter((job) => !isEndedJob(job));
   }
 }
 

@@ -44,7 +44,7 @@ export class FencingWorld {
   readonly reads: IdentityReads;
   readonly incidents: IncidentService;
   readonly degraded: DegradedWatch;
-  readonly collateral: IncidentAges;
+  readonly incidentAges: IncidentAges;
   readonly verdictNow: VerdictNow;
   private readonly fleets: FleetSource;
   readonly conductor = { wake: () => undefined } as unknown as ConductorService;
@@ -67,9 +67,9 @@ export class FencingWorld {
     this.evidence = new PowerEvidence(this.context);
     this.reads = new IdentityReads(this.context, store.asStore, new NodeService(store.asStore));
     this.degraded = new DegradedWatch(store.asStore, store.detector);
-    this.collateral = new IncidentAges(store.asStore);
+    this.incidentAges = new IncidentAges(store.asStore);
     this.fleets = fleetSource(store, {
-      ...{ collateral: this.collateral, degraded: this.degraded, identity: this.reads },
+      ...{ incidentAges: this.incidentAges, degraded: this.degraded, identity: this.reads },
     });
     this.facts = new GateFactsService(...([this.context, store.asStore, this.evidence, names, this.fleets] as const));
     this.permits = new PermitService(store.asStore, this.facts);

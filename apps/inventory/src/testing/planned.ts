@@ -49,7 +49,7 @@ import type { MemoryStore } from './memory-store.js';
 export function fleetSource(
   store: MemoryStore,
   o: {
-    collateral?: IncidentAges;
+    incidentAges?: IncidentAges;
     degraded?: DegradedWatch;
     identity?: IdentityReads;
     refusals?: Refusals;
@@ -65,7 +65,7 @@ export function fleetSource(
     starts,
     store.detector,
     store.conductor,
-    o.collateral ?? incidentAges(store),
+    o.incidentAges ?? incidentAges(store),
     o.degraded ?? degraded,
     o.identity ?? store.identity,
     new PowerQuarantine(store.asStore),
@@ -107,7 +107,7 @@ export const incidentAges = (store: MemoryStore): IncidentAges => new IncidentAg
  * @param o.operations who accepts jobs, and writes them to their end. @default nobody
  * @param o.edits who writes changes of several nodes at once. @default nobody
  * @param o.reads who asks power devices whose they are. @default nobody
- * @param o.collateral who has seen its power-offs. @default one who begins now
+ * @param o.incidentAges who has seen its incidents. @default one who begins now
  */
 export function planExecutor(
   store: MemoryStore,
@@ -115,13 +115,17 @@ export function planExecutor(
     operations?: Partial<OperationsService>;
     edits?: Pick<EditsService, 'carryOut' | 'sweep'>;
     reads?: Pick<IdentityReads, 'read'>;
-    collateral?: IncidentAges;
+    incidentAges?: IncidentAges;
   } = {},
 ): PlanExecutor {
   const inventory = store.asStore;
   const refusals = new Refusals(inventory);
   const periodicReads = new PeriodicReads(inventory, (o.reads ?? store.identity) as IdentityReads);
-  const fleets = fleetSource(store, { refusals, periodicReads, ...(o.collateral && { collateral: o.collateral }) });
+  const fleets = fleetSource(store, {
+    refusals,
+    periodicReads,
+    ...(o.incidentAges && { incidentAges: o.incidentAges }),
+  });
   const audit = {
     of: async (by: string, action: string, subject: string, detail: string, act: () => Promise<unknown>) => {
       store.told.push(`${by} ${action} ${subject} ${detail}`);
