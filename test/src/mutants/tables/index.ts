@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   keys: 95,
   lease: 51,
   recover: 238,
-  return: 131,
+  return: 132,
   secrets: 49,
   services: 20,
   store: 44,

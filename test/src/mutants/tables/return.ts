@@ -489,6 +489,13 @@ export const returns: readonly Mutant[] = [
     specs: PLANNED,
   },
   {
+    name: 'a return is held, or held no more, by what was known when that was planned',
+    file: 'apps/inventory/src/plan/returns/returns.ts',
+    symbol: 'write',
+    operation: { replace: 'returnStep(now, returnView(now, fleet, ages))', with: 'step as ReturnStep' },
+    specs: PLANNED,
+  },
+  {
     name: 'a node that has its way back already is noted as one that nobody saw',
     file: 'apps/inventory/src/plan/returns/returns.ts',
     symbol: 'begin',

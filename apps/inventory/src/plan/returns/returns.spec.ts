@@ -200,6 +200,49 @@ describe('a return', () => {
     expect(store.nodes.content['a-1']?.pendingReturn?.held).toContain('flapping');
   });
 
+  describe('of which it was planned that it is held, or held no more', () => {
+    const cordon = { reason: 'by hand', by: 'ops', at: 1 };
+    const held: PendingReturn = { ...due, held: 'drift, needs operator (it runs db)', heldBy: 'work' };
+    /** What would be written about the node as it is now, by a plan of before `happen`. */
+    const written = (planned: NodeRecord, now: NodeRecord, happen: () => unknown): (PendingReturn | undefined)[] => {
+      const executor = planExecutor(store);
+      // It is seen to come back: that counts.
+      for (const node of [returned(), planned]) {
+        store.nodes.set('a-1', node);
+        executor.asOf(returns);
+      }
+      const { fleet, ages } = executor.asOf(returns);
+      const intents = returns.plan(fleet, ages);
+      happen();
+      const found = { fleet: executor.asOf(returns).fleet, token: 1, uuid: 'u' };
+      return intents.map((i) => (i.do === 'change-node' ? i.decide(now, found)?.pendingReturn : undefined));
+    };
+    const nothing = (): void => undefined;
+
+    beforeEach(() => {
+      const { fencing } = store.clusterSettings;
+      store.clusterSettings.fencing = { ...fencing, storm: { ...fencing.storm, flaps: 0 } };
+    });
+
+    it('is held by all that is known when that is written', () => {
+      const node = returned(waits);
+      expect(written(node, node, nothing)).toMatchObject([{ held: 'flapping: 1 returns in ten minutes' }]);
+      expect(written(node, { ...node, cordon }, nothing)).toEqual([undefined]);
+      expect(written(node, { ...node, status: 'Maintenance' }, nothing)).toEqual([undefined]);
+      const fenced = () => store.incidents.set('a-1', anIncident('a-1', { phase: 'fencing' }));
+      expect(written(node, node, fenced)).toEqual([undefined]);
+    });
+
+    it('is held on while its node runs something again', () => {
+      const node = returned(held);
+      const { held: _held, heldBy: _by, next: _next, ...anew } = held;
+      expect(written(node, node, nothing)).toEqual([anew]);
+      expect(written(node, { ...node, cordon }, nothing)).toEqual([undefined]);
+      const starts = () => store.workloads.set('db', aWorkload('db', { assignment: { node: 'a-1', generation: 1 } }));
+      expect(written(node, node, starts)).toEqual([undefined]);
+    });
+  });
+
   it('is set up again once its node has named nothing for long enough, through a silence and not through a word', async () => {
     const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
     store.nodes.set('a-1', { ...returned(due), enrolled: true, bootId: 'boot-a-1', verdict });

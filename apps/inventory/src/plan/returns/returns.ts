@@ -63,7 +63,7 @@ export const returns: Concern<ReturnCondition> = {
       ...failed,
       ...begun.failed,
       ...allIntents(unseen(fleet)),
-      ...steps.flatMap(({ n, step }): Intent[] => (step.do === 'hold' || step.do === 'lift' ? [write(n, step)] : [])),
+      ...steps.flatMap(({ n, step }): Intent[] => (isWritten(step) ? [write(n, step, ages)] : [])),
       ...submit(wanted, RETURNS_AT_ONCE - begun.made.length),
     ];
   },
@@ -80,6 +80,11 @@ export const returnsNow = (fleet: Fleet): readonly ReturnNow[] =>
       },
     ];
   }).made;
+
+/** What stands in the node's record; the others are a job, or nothing. */
+type WrittenStep = Extract<ReturnStep, { do: 'hold' | 'lift' }>;
+
+const isWritten = (step: ReturnStep): step is WrittenStep => step.do === 'hold' || step.do === 'lift';
 
 const aboutIt = ({ name: node }: NodeRecord): About => ({ node });
 
@@ -172,15 +177,18 @@ const begin = ({ name }: NodeRecord): ChangeNode => ({
     isUnseen(now, fleet) ? { ...now, pendingReturn: { reason: 'disappeared', at: fleet.wallMs } } : undefined,
 });
 
-const write = (n: NodeRecord, step: Extract<ReturnStep, { do: 'hold' | 'lift' }>): ChangeNode => ({
+const write = (n: NodeRecord, step: WrittenStep, ages: Ages<ReturnCondition>): ChangeNode => ({
   ...{ do: 'change-node', key: n.name, about: { node: n.name } },
   reason: step.do === 'hold' ? step.why : 'Nothing runs there any more.',
-  decide: (now) => {
+  decide: (now, { fleet }) => {
     const p = now.pendingReturn;
-    if (!p || p.at !== n.pendingReturn?.at || p.held !== n.pendingReturn.held) return undefined;
-    if (step.do === 'lift') return { ...now, pendingReturn: unanswered(p) };
-    const heldBy = step.by === undefined ? {} : { heldBy: step.by };
-    return { ...now, pendingReturn: { ...unanswered(p), held: step.why, ...heldBy } };
+    // Another return than the one that was decided on has a plan of its own.
+    if (!p || p.at !== n.pendingReturn?.at) return undefined;
+    const anew = returnStep(now, returnView(now, fleet, ages));
+    if (anew.do !== step.do || !isWritten(anew)) return undefined;
+    if (anew.do === 'lift') return { ...now, pendingReturn: unanswered(p) };
+    const heldBy = anew.by === undefined ? {} : { heldBy: anew.by };
+    return { ...now, pendingReturn: { ...unanswered(p), held: anew.why, ...heldBy } };
   },
 });
 
