@@ -17,7 +17,7 @@ import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
 import type { SimProbes } from './sim-probes.js';
 import type { Successor } from './world.js';
 
-export interface Said {
+export interface PublishedVerdict {
   at: number;
   node: string;
   verdict: VerdictKind;
@@ -35,7 +35,7 @@ export interface Surroundings {
   wall(t: number): number;
   /** Of a detector that has just been started. */
   probes(now: number): SimProbes;
-  said(s: Said): void;
+  said(s: PublishedVerdict): void;
   /** The request to one observer leaves. */
   poll(order: PollOrder, request: PollRequest, now: number): void;
 }

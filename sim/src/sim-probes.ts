@@ -4,7 +4,7 @@ import type { ProbeTarget } from '../../apps/detector/src/probe/own-probe.js';
 /** As in the real one: an echo is waited for so many times its limit. */
 const LATE = 3;
 
-interface Look {
+interface ProbeState {
   target: ProbeTarget;
   nextRound: number;
   /** What was sent, and what came or did not come of it. */
@@ -13,11 +13,11 @@ interface Look {
   unansweredAt: number;
 }
 
-/** The monitor's own look at suspects, with the times of the real one, over the simulated wire. */
+/** The monitor's own probes of suspects, with the times of the real one, over the simulated wire. */
 export class SimProbes {
-  private readonly looks = new Map<string, Look>();
-  /** Of those that are not looked at now: what they answer still counts. */
-  private readonly ended = new Map<string, Look>();
+  private readonly probed = new Map<string, ProbeState>();
+  /** Of those that are not probed now: what they answer still counts. */
+  private readonly ended = new Map<string, ProbeState>();
 
   constructor(
     private now: number,
@@ -27,27 +27,27 @@ export class SimProbes {
 
   watch(targets: readonly ProbeTarget[]): void {
     const wanted = new Set(targets.map((t) => t.node));
-    for (const [node, look] of this.looks)
+    for (const [node, state] of this.probed)
       if (!wanted.has(node)) {
-        this.looks.delete(node);
-        this.ended.set(node, look);
+        this.probed.delete(node);
+        this.ended.set(node, state);
       }
     for (const target of targets) {
-      const known = this.looks.get(target.node);
+      const known = this.probed.get(target.node);
       if (known) known.target = target;
       else {
         const { waiting = [], echoedAt = -Infinity } = this.ended.get(target.node) ?? {};
         this.ended.delete(target.node);
-        this.looks.set(target.node, { target, nextRound: this.now, waiting, echoedAt, unansweredAt: -Infinity });
+        this.probed.set(target.node, { target, nextRound: this.now, waiting, echoedAt, unansweredAt: -Infinity });
       }
     }
   }
 
   state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
-    const look = this.looks.get(node);
-    if (!look) return 'unknown';
-    if (now - look.echoedAt < freshness) return 'echo';
-    return now - look.unansweredAt < freshness ? 'silent' : 'unknown';
+    const state = this.probed.get(node);
+    if (!state) return 'unknown';
+    if (now - state.echoedAt < freshness) return 'echo';
+    return now - state.unansweredAt < freshness ? 'silent' : 'unknown';
   }
 
   evidence(): OwnProbe | undefined {
@@ -58,19 +58,19 @@ export class SimProbes {
   advance(now: number): string[] {
     this.now = now;
     const learnt: string[] = [];
-    for (const [node, look] of this.looks) {
-      for (; look.nextRound <= now; look.nextRound += look.target.round) this.round(look);
-      if (this.read(look, now)) learnt.push(node);
+    for (const [node, state] of this.probed) {
+      for (; state.nextRound <= now; state.nextRound += state.target.round) this.round(state);
+      if (this.read(state, now)) learnt.push(node);
     }
-    for (const look of this.ended.values()) this.read(look, now);
+    for (const state of this.ended.values()) this.read(state, now);
     return learnt;
   }
 
   /** The monitor stood still: timers run before sockets are read, so whoever's time was up in between did not answer. */
   stoodStill(from: number, until: number): void {
-    for (const look of [...this.looks.values(), ...this.ended.values()]) {
-      look.nextRound = Math.max(look.nextRound, until);
-      look.waiting = look.waiting.map((w) => {
+    for (const state of [...this.probed.values(), ...this.ended.values()]) {
+      state.nextRound = Math.max(state.nextRound, until);
+      state.waiting = state.waiting.map((w) => {
         if (w.at < from) return w;
         return { ...w, at: Math.max(w.at, until), echoed: w.echoed && w.limit > until };
       });
@@ -78,22 +78,22 @@ export class SimProbes {
   }
 
   /** @returns whether something had come, or had not come in time */
-  private read(look: Look, now: number): boolean {
-    const due = look.waiting.filter((w) => w.at <= now);
+  private read(state: ProbeState, now: number): boolean {
+    const due = state.waiting.filter((w) => w.at <= now);
     if (due.length === 0) return false;
-    look.waiting = look.waiting.filter((w) => w.at > now);
-    for (const { at, echoed } of due.sort((a, b) => a.at - b.at)) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
+    state.waiting = state.waiting.filter((w) => w.at > now);
+    for (const { at, echoed } of due.sort((a, b) => a.at - b.at)) state[echoed ? 'echoedAt' : 'unansweredAt'] = at;
     return true;
   }
 
   /** One that comes after its limit counts when it comes: the real one waits for it three times as long. */
-  private round(look: Look): void {
-    const { node, networks, limit } = look.target;
-    const sentAt = look.nextRound;
+  private round(state: ProbeState): void {
+    const { node, networks, limit } = state.target;
+    const sentAt = state.nextRound;
     for (const network of Object.keys(networks)) {
       const at = this.echoAt(node, network, sentAt) ?? Infinity;
-      if (at > sentAt + limit) look.waiting.push({ at: sentAt + limit, echoed: false, limit: sentAt + limit });
-      if (at <= sentAt + limit * LATE) look.waiting.push({ at, echoed: true, limit: sentAt + limit * LATE });
+      if (at > sentAt + limit) state.waiting.push({ at: sentAt + limit, echoed: false, limit: sentAt + limit });
+      if (at <= sentAt + limit * LATE) state.waiting.push({ at, echoed: true, limit: sentAt + limit * LATE });
     }
   }
 }

@@ -13,7 +13,7 @@ import type { History } from './history.js';
 import type { PollOrder } from '../../apps/detector/src/polls/poll-book.js';
 import { Oracle, type Violation } from './oracle.js';
 import { SimAgent, type AgentPort, type Question } from './sim-agent.js';
-import { SimMonitor, type Said, type Surroundings } from './sim-monitor.js';
+import { SimMonitor, type PublishedVerdict, type Surroundings } from './sim-monitor.js';
 import { SimProbes } from './sim-probes.js';
 import { SimRegistry } from './sim-registry.js';
 import { Wire } from './wire.js';
@@ -50,7 +50,7 @@ const QUESTIONS = 0.01;
 
 /** Agents, wire and monitor of one history, in virtual time; with an oracle beside them. */
 export class SimulatedFleet {
-  readonly verdicts: Said[] = [];
+  readonly verdicts: PublishedVerdict[] = [];
   readonly names: readonly string[];
   readonly world: World;
   readonly oracle: Oracle;
@@ -286,7 +286,7 @@ export class SimulatedFleet {
     return this.world.of('bus').find((f) => t >= f.from && t < f.until + RECONNECT);
   }
 
-  private say(said: Said): void {
+  private say(said: PublishedVerdict): void {
     this.verdicts.push(said);
     this.oracle.said(said.at, this.index.get(said.node) as number, said.verdict);
   }

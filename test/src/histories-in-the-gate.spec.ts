@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-interface Said {
+interface Summary {
   histories?: number;
   violations?: { history: number; time: number; rule: string; what: string }[];
   said?: string;
@@ -10,11 +10,11 @@ const { outcomeOf } = (await import('../../scripts/tests/histories.mjs' as strin
     simulation: string,
     count: number,
     seed: number,
-    ended: { code: number; said: Said },
+    ended: { code: number; said: Summary },
   ) => { passed: number; failed: number; skipped: number; lines: string[] };
 };
 
-const broken = (history: number, time = 1): NonNullable<Said['violations']>[number] => ({
+const broken = (history: number, time = 1): NonNullable<Summary['violations']>[number] => ({
   history,
   time,
   rule: 'twice',
@@ -51,7 +51,7 @@ describe('random histories in the gate', () => {
     expect([failed, lines.length, lines.at(-2)]).toEqual([25, 42, 'and 5 more violations']);
   });
 
-  it.each<[string, { code: number; said: Said }, number]>([
+  it.each<[string, { code: number; said: Summary }, number]>([
     ['that were not played to the end', { code: 2, said: { said: '' } }, 0],
     ['whose simulation failed though no rule was broken', { code: 1, said: { histories: 200, violations: [] } }, 200],
   ])('count as a failure %s', (_, ended, passed) => {

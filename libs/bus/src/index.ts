@@ -29,7 +29,7 @@ export {
   revokedAgentUsers,
   type AgentConnection,
   type RevocationOptions,
-  type Told,
+  type RevocationReach,
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { BUCKET_BIRTHS_KEY, type BucketBirths } from './store-copy/carried-births.js';

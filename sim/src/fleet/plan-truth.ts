@@ -20,17 +20,17 @@ export interface PlanWorld {
 }
 
 /** Does an item say that this stands against it? */
-type Says = (i: PlanItem, o: Obstacle, w: PlanWorld) => boolean;
+type NamesIt = (i: PlanItem, o: Obstacle, w: PlanWorld) => boolean;
 
 /** About the incident of the node, which the incident's own item names. */
 const incidentOf =
-  (says: Says): Says =>
+  (says: NamesIt): NamesIt =>
   (i, o, w) =>
     i.about === 'incident' && i.name === o.node && says(i, o, w);
 
 /** Its alarm and the plan give the same reason; one of them may say more. */
 const asAlarmed =
-  (code: AlarmCode): Says =>
+  (code: AlarmCode): NamesIt =>
   (i, { subject }, w) => {
     if (i.about !== 'workload' || i.name !== subject || i.does !== 'waits') return false;
     const message = w.alarm(code, subject)?.message;
@@ -38,7 +38,7 @@ const asAlarmed =
   };
 
 /** The operation waits for a node, of which its alarm gives the same reason behind a sentence of its own. */
-const asEmptied: Says = (i, { subject, node = '' }, w) => {
+const asEmptied: NamesIt = (i, { subject, node = '' }, w) => {
   if (i.about !== 'job' || i.name !== subject || i.does !== 'waits') return false;
   const why = w.alarm('drain-stuck', node)?.message.replace(/^[^.]*\. /, '');
   return why !== undefined && i.reason.includes(why);
@@ -46,7 +46,7 @@ const asEmptied: Says = (i, { subject, node = '' }, w) => {
 
 const countsFencings: readonly PlanItem['gate'][] = ['BRAKE', 'CAP', 'FLAPPING'];
 
-const gate = (code: string): Says =>
+const gate = (code: string): NamesIt =>
   incidentOf((i, { node = '' }, w) => {
     if (i.gate === code) return true;
     // In mode observe it is said what enforcing it would do: which of the other gates stops it then, or none. Those that
@@ -63,7 +63,7 @@ const gate = (code: string): Says =>
  * Obstacle → the item that names it. Of what nobody sees the conductor decides nothing, and a cordon or the mode is a
  * person's own: for those no item is asked.
  */
-const says: Readonly<Record<string, Says>> = {
+const says: Readonly<Record<string, NamesIt>> = {
   collateral: incidentOf(
     (i, { node = '' }, w) =>
       i.next === 'recovers nothing' &&

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Told } from '#bus';
+import type { RevocationReach } from '#bus';
 import { MusterError } from '#contracts/errors/errors.js';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
@@ -67,7 +67,7 @@ async function list({ terminal }: Run, o: ToolOptions): Promise<void> {
 async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<void> {
   const { revokeAgentUsers, revokeToolUser } = await import('#bus');
   const { key, revoker, servers, ca } = await onFiles(() => revokeToolUser(o.dir, name));
-  let heard: Told;
+  let heard: RevocationReach;
   try {
     heard = await revokeAgentUsers({ key: revoker, servers, ...(ca !== undefined && { ca }) }, [key]);
   } catch (error) {
@@ -81,7 +81,7 @@ async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<
 }
 
 /** What is to be known of servers that have not said that they refuse it; undefined: all have. */
-export const notTold = (name: string, { servers, told }: Told): string | undefined =>
+export const notTold = (name: string, { servers, told }: RevocationReach): string | undefined =>
   told >= servers
     ? undefined
     : `${name} is refused by ${told} of ${servers} NATS servers: one that is down learns it from them at its start, and one that is cut off still lets it in until it is reached`;

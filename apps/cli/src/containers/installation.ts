@@ -45,7 +45,7 @@ export interface InstallationOptions extends InstallationPlaces {
 }
 
 /** What a command has to say: `result` for stdout alone, `notes` for people. */
-export interface Said {
+export interface Output {
   result?: string;
   notes: string[];
 }
@@ -56,7 +56,7 @@ export interface Said {
  * @throws MusterError CONFIG_INVALID for a demo where there is an installation that was not made for it: its lab has a
  * token with which it may do anything
  */
-export async function install(o: InstallationOptions): Promise<Said> {
+export async function install(o: InstallationOptions): Promise<Output> {
   const isThere = existsSync(tokensFile(o.dir)) || isOneOfSeveral(o.dir);
   if (o.demo === true && isThere && !existsSync(demoTokenFile(o.dir)))
     throw new MusterError(
@@ -102,7 +102,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
 }
 
 /** Another admin token in place of the one of {@link install}: that one is worthless from the gateway's next start on. */
-export function renewAdminToken(o: InstallationPlaces): Said {
+export function renewAdminToken(o: InstallationPlaces): Output {
   requireInstallation(o.dir);
   const result = writeAdminToken(o.dir);
   return { result, notes: shown(o) };
@@ -112,7 +112,7 @@ export function renewAdminToken(o: InstallationPlaces): Said {
  * The services' users with the accounts and permissions of this version of Muster, and a certificate of NATS that lasts:
  * after an upgrade, before the certificate ends, and where the machine has another address; before a restart.
  */
-export async function renewUsers(o: InstallationPlaces & Pick<InstallationOptions, 'hosts'>): Promise<Said> {
+export async function renewUsers(o: InstallationPlaces & Pick<InstallationOptions, 'hosts'>): Promise<Output> {
   requireInstallation(o.dir);
   if (!(await separateServices(o.dir))) await addAgentUsers(o.dir, []);
   return { notes: [...(await renewCertificate(o)), ...shown(o)] };
@@ -132,7 +132,7 @@ async function renewCertificate({ dir, hosts }: Pick<InstallationOptions, 'dir' 
 }
 
 /** Takes another muster.yaml. @throws MusterError CONFIG_INVALID, and then the one that is there stays */
-export function configure(o: InstallationPlaces, yaml: string): Said {
+export function configure(o: InstallationPlaces, yaml: string): Output {
   requireInstallation(o.dir);
   const aside = join(o.dir, 'muster.yaml.new');
   writeFileSync(aside, yaml, { mode: 0o600 });
@@ -146,7 +146,7 @@ export function configure(o: InstallationPlaces, yaml: string): Said {
   return { notes: shown(o) };
 }
 
-export const configuration = (o: InstallationPlaces): Said => {
+export const configuration = (o: InstallationPlaces): Output => {
   if (!isOneOfSeveral(o.dir)) requireInstallation(o.dir);
   return { result: readFileSync(join(o.dir, 'muster.yaml'), 'utf8').trimEnd(), notes: [] };
 };

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { atPort, MusterError } from '#contracts';
-import { configuration, configure, install, renewAdminToken, renewUsers, type Said } from './installation.js';
+import { configuration, configure, install, renewAdminToken, renewUsers, type Output } from './installation.js';
 
 /** `docker compose run --rm init [COMMAND]`: the places are those of docker-compose.yml. */
 const places = { dir: '/etc/muster', store: '/var/lib/muster/nats', shown: '/shown' };
@@ -27,7 +27,7 @@ const natsNames = (): string[] => [
   ...env('MUSTER_HOST_ADDRESSES').split(',').filter(Boolean),
 ];
 
-async function run(command: string | undefined): Promise<Said | undefined> {
+async function run(command: string | undefined): Promise<Output | undefined> {
   switch (command) {
     case undefined:
     case 'demo': {

@@ -2,7 +2,11 @@ import type { LinkObservation, VerdictKind } from '#contracts';
 import type { Sight, SightedNode } from '../conditions/sight.js';
 
 /** What one observer says of a target on a network; undefined: it hears it well. */
-type Says = (observer: string, target: string, network: string) => 'silent' | 'absent' | { lost: number } | undefined;
+type ObservationOf = (
+  observer: string,
+  target: string,
+  network: string,
+) => 'silent' | 'absent' | { lost: number } | undefined;
 
 const NETWORKS = ['backend', 'management'];
 const HEARD: LinkObservation = [0, 200];
@@ -11,7 +15,7 @@ const SILENT: LinkObservation = [6, -1];
 /** Nodes that all watch each other, UP unless said otherwise. */
 export function aSight(
   names: readonly string[],
-  says: Says,
+  says: ObservationOf,
   verdicts: Record<string, VerdictKind | readonly string[]> = {},
 ): Sight {
   const nodes = names.map((name): SightedNode => {

@@ -4,9 +4,9 @@ import type { TargetFacts } from '../verdicts/quorum.js';
 const NETWORKS = ['backend', 'management'];
 
 /** What one observer says of the target. */
-export type Said = 'accuses' | 'suspects' | 'hears' | 'absent' | 'mute' | 'hears-management' | 'hears-backend';
+export type Observation = 'accuses' | 'suspects' | 'hears' | 'absent' | 'mute' | 'hears-management' | 'hears-backend';
 
-export const vote = (said: Said, i: number): Vote => {
+export const vote = (said: Observation, i: number): Vote => {
   const v = absent(`o${i}`);
   if (said === 'accuses') return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
   if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
@@ -24,13 +24,13 @@ export const vote = (said: Said, i: number): Vote => {
   };
 };
 
-export const many = <T extends Said>(n: number, said: T): T[] => Array.from({ length: n }, () => said);
+export const many = <T extends Observation>(n: number, said: T): T[] => Array.from({ length: n }, () => said);
 
 /**
  * A member whose own reports have ended and that does not echo to the monitor, by what the others say; each of them
  * reports unless it is absent.
  */
-export const factsOf = (said: readonly Said[], over: Partial<TargetFacts> = {}): TargetFacts => {
+export const factsOf = (said: readonly Observation[], over: Partial<TargetFacts> = {}): TargetFacts => {
   const reporters = said.filter((s) => s !== 'absent').length;
   return {
     node: 'n0',

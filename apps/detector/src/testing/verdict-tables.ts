@@ -1,11 +1,11 @@
 import { DetectionProfiles, silenceTimeout, type DetectionSettings } from '#contracts';
 import { tally } from '../verdicts/quorum.js';
 import { judge, unexamined } from '../verdicts/verdict.js';
-import { factsOf, many, type Said } from './target-facts.js';
+import { factsOf, many, type Observation } from './target-facts.js';
 
 const LARGEST = 6;
 
-function verdictOn(said: readonly Said[], witness: boolean): string {
+function verdictOn(said: readonly Observation[], witness: boolean): string {
   const f = factsOf(said, { witness });
   const t = tally(f);
   const { verdict } = judge(unexamined, f, t, 0);

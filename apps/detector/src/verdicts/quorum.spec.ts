@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf, many, vote, type Said } from '../testing/target-facts.js';
+import { factsOf, many, vote, type Observation } from '../testing/target-facts.js';
 import { tally, type TargetFacts } from './quorum.js';
 import { VerdictLog } from './verdict-log.js';
 import { judge, unexamined, type Judgement } from './verdict.js';
@@ -105,7 +105,7 @@ describe('the quorum, by the number of members', () => {
 describe('in a large fleet', () => {
   const ring = many(16, 'accuses');
   /** 40 members; 39 are polled. */
-  const polled = (down: number, hear: number, watching: Said[] = ring): TargetFacts => ({
+  const polled = (down: number, hear: number, watching: Observation[] = ring): TargetFacts => ({
     ...factsOf(watching, { members: 40, reporters: 39, otherReporters: 39 }),
     polled: [...many(down, 'accuses'), ...many(hear, 'hears'), ...many(39 - down - hear, 'absent')].map((said, i) =>
       vote(said, 100 + i),

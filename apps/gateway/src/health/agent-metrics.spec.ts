@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
-import type { AgentMetrics as Told, AgentView } from '#contracts';
+import type { AgentMetrics as Counts, AgentView } from '#contracts';
 import { AgentMetrics } from './agent-metrics.js';
 
-const told = (o: Partial<Told> = {}): Told => ({
+const told = (o: Partial<Counts> = {}): Counts => ({
   rssBytes: 50e6,
   cpuMs: 1500,
   standstills: 0,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AgentMetrics as Told, AgentView } from '#contracts';
+import type { AgentMetrics as Counts, AgentView } from '#contracts';
 
 /** More reasons than agents know of are a fault, and must not become as many time series: they are counted as `other`. */
 const MOST_REASONS = 24;
@@ -12,7 +12,7 @@ const REASON = /^[a-z][a-z-]{0,31}$/;
  */
 export class AgentMetrics {
   private readonly registers: Registry[];
-  private readonly before = new Map<string, { epoch: number; told: Told }>();
+  private readonly before = new Map<string, { epoch: number; told: Counts }>();
   private readonly reasons = new Set<string>();
   private readonly up: Gauge;
   private readonly abstaining: Gauge;
@@ -88,7 +88,7 @@ export class AgentMetrics {
     if (was !== undefined) this.count(metrics, was.epoch === epoch ? was.told : undefined);
   }
 
-  private count(is: Told, was: Told | undefined): void {
+  private count(is: Counts, was: Counts | undefined): void {
     const grown = (now: number, then: number | undefined): number => Math.max(0, now - (then ?? 0));
     this.datagrams.inc({ direction: 'sent' }, grown(is.sent, was?.sent));
     this.datagrams.inc({ direction: 'unsent' }, grown(is.unsent ?? 0, was?.unsent));

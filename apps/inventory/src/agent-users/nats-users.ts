@@ -7,7 +7,7 @@ import {
   revokeAgentUsers,
   type AgentConnection,
   type RevocationOptions,
-  type Told,
+  type RevocationReach,
 } from '#bus';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
@@ -30,7 +30,7 @@ export class NatsUsers {
   }
 
   /** @throws MusterError the same */
-  async revoke(keys: readonly string[]): Promise<Told> {
+  async revoke(keys: readonly string[]): Promise<RevocationReach> {
     return revokeAgentUsers(this.options(), keys);
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AgentConnection, Told } from '#bus';
+import type { AgentConnection, RevocationReach } from '#bus';
 import { isOpenIncident, MusterError, NODE_NAME_PATTERN, RESERVATIONS_KEY, type RevocationOutcome } from '#contracts';
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
@@ -105,7 +105,7 @@ export class RevocationService {
   }
 
   /** NATS is told of all of them; those that are not noted as refused yet are then. */
-  async refuse(users: readonly RefusedUser[]): Promise<Told | undefined> {
+  async refuse(users: readonly RefusedUser[]): Promise<RevocationReach | undefined> {
     if (users.length === 0) return undefined;
     const told = await this.nats.revoke(users.map((user) => user.key));
     for (const { key, node, revoked } of users) if (revoked === undefined) await this.users.noteRevoked(key, node);

@@ -42,7 +42,7 @@ export class SettlementWriter {
       c.check();
       return now && end.settled(now.value, verdicts);
     });
-    if (end.isUntold) await this.publishEnd(job);
+    if (end.publishesEnd) await this.publishEnd(job);
   }
 
   /** @returns the node's revision then, 0: it is gone; and what a check says of it */

@@ -31,7 +31,7 @@ import type { Fleet } from '../snapshot/fleet.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { PlanFacts, PowerPreview } from './plan-facts.js';
 import { planItems } from './plan-items.js';
-import { untoldPlan } from './untold-plan.js';
+import { planFailure } from './plan-failure.js';
 
 /** For so long the conductor is asked, ms: it asks the detector itself, which has 800 ms. */
 const ANSWER_MS = 2_000;
@@ -60,7 +60,7 @@ export class PlanService {
     try {
       return await this.context.bus.ask<PlanView>(Subjects.conductorPlan(), q, { timeoutMs: ANSWER_MS });
     } catch (cause) {
-      throw untoldPlan(cause, ANSWER_MS);
+      throw planFailure(cause, ANSWER_MS);
     }
   }
 

@@ -5,7 +5,7 @@ import type { StopStep } from '../plan/workloads/stop-step.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 import type { PlanFacts } from './plan-facts.js';
 
-type Said = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
+type ItemText = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
 
 /** Workloads that are not as they should be. */
 export function workloadItems(f: PlanFacts): PlanItem[] {
@@ -23,7 +23,7 @@ export function workloadItems(f: PlanFacts): PlanItem[] {
   ];
 }
 
-const item = (w: WorkloadRecord, said: Said, to?: string): PlanItem => ({
+const item = (w: WorkloadRecord, said: ItemText, to?: string): PlanItem => ({
   about: 'workload',
   name: w.name,
   nodes: [...new Set([w.assignment?.node, to].filter((n) => n !== undefined))],
@@ -32,10 +32,10 @@ const item = (w: WorkloadRecord, said: Said, to?: string): PlanItem => ({
 
 const soon: PlanAgain = { inMs: PERIOD_MS };
 
-function startText({ workload: w, do: does, to, why, leftMs }: StartStep): Said {
+function startText({ workload: w, do: does, to, why, leftMs }: StartStep): ItemText {
   const at = w.assignment?.node ?? 'a node';
-  const acts = (next: string): Said => ({ does: 'acts', next, reason: why, again: soon });
-  const waits = (next: string, when: string): Said => ({
+  const acts = (next: string): ItemText => ({ does: 'acts', next, reason: why, again: soon });
+  const waits = (next: string, when: string): ItemText => ({
     does: 'waits',
     next,
     reason: why,
@@ -63,11 +63,11 @@ function startText({ workload: w, do: does, to, why, leftMs }: StartStep): Said 
   }
 }
 
-function stopText(w: WorkloadRecord, step: StopStep, leftMs: number): Said {
+function stopText(w: WorkloadRecord, step: StopStep, leftMs: number): ItemText {
   const at = w.assignment?.node ?? '?';
   const why = w.move === undefined ? 'It shall not run.' : `It is to move to ${w.move.to}.`;
   const reason = [why, failedStop(w) ?? []].flat().join(' ');
-  const acts = (next: string): Said => ({ does: 'acts', next, reason, again: soon });
+  const acts = (next: string): ItemText => ({ does: 'acts', next, reason, again: soon });
   switch (step) {
     case 'owe':
     case 'give':

@@ -206,8 +206,8 @@ export interface EndedJob {
   readonly release?: (now: Reservations, nodesAt: number) => Reservations | undefined;
   /** @param verdicts of each node that it has checked */
   readonly settled: (now: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>) => JobRecord | undefined;
-  /** Nobody has told yet that it has ended. */
-  readonly isUntold: boolean;
+  /** No worker has published that it has ended. */
+  readonly publishesEnd: boolean;
 }
 
 export interface NodeAfterJob {

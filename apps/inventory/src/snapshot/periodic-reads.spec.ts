@@ -6,15 +6,15 @@ import { fleetSource } from '../testing/planned.js';
 import { aDevice, aNode } from '../testing/records.js';
 import { PeriodicReads } from './periodic-reads.js';
 
-type Said = RpcAnswer<'fencer.power.identify'>['devices'];
+type Devices = RpcAnswer<'fencer.power.identify'>['devices'];
 
 /** Two nodes, and reads that end when the spec says. */
 function world() {
   const store = new MemoryStore();
   const nodes = ['n-1', 'n-2'].map((name) => aNode(name));
   for (const node of nodes) store.nodes.set(node.name, node);
-  const ends: ((said: Said | undefined) => Promise<void>)[] = [];
-  const read = async (): Promise<Said> =>
+  const ends: ((said: Devices | undefined) => Promise<void>)[] = [];
+  const read = async (): Promise<Devices> =>
     new Promise((resolve, reject) =>
       ends.push(async (said) => {
         if (said === undefined) reject(new MusterError('TIMEOUT', 'no answer'));
@@ -28,7 +28,7 @@ function world() {
     const node = nodes[n];
     if (node !== undefined) sut.begin({ node, about, marks });
   };
-  return { store, sut, begin, end: async (n: number, said?: Said) => ends[n]?.(said), fleet: () => source.now() };
+  return { store, sut, begin, end: async (n: number, said?: Devices) => ends[n]?.(said), fleet: () => source.now() };
 }
 
 const said = { id: 'bmc', basis: identityBasis(aDevice()) };

@@ -1,4 +1,4 @@
-import type { AgentConnection, Entry, Told } from '#bus';
+import type { AgentConnection, Entry, RevocationReach } from '#bus';
 import {
   defaultSettings,
   MusterError,
@@ -162,7 +162,7 @@ export class MemoryStore {
     agents: [] as AgentConnection[],
     refused: [] as string[][],
     connected: async (): Promise<AgentConnection[]> => Promise.resolve(this.natsUsers.agents),
-    revoke: async (keys: readonly string[]): Promise<Told> => {
+    revoke: async (keys: readonly string[]): Promise<RevocationReach> => {
       this.natsUsers.refused.push([...keys]);
       return Promise.resolve({ servers: 1, told: 1 });
     },

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-interface Told {
+interface CheckRun {
   output: string;
   /** Lines of the events file: what Muster is told. */
   events: Record<string, unknown>[];
@@ -30,7 +30,7 @@ interface Told {
 async function check(
   asked: object | readonly object[],
   o: { python?: string; verbose?: boolean; compare?: boolean } = {},
-): Promise<Told> {
+): Promise<CheckRun> {
   const [playbook, events] = [join(dir, 'check.yml'), join(dir, 'events')];
   await rm(events, { force: true });
   const play = {

@@ -65,7 +65,7 @@ async function parsed<T>(folder: string): Promise<Map<string, T>> {
   return new Map(found);
 }
 
-interface Told {
+interface StandingLine {
   service: string;
   path: string;
   /** Base64. */
@@ -76,7 +76,7 @@ interface Told {
 }
 
 function standingFile(line: string): StandingFile[] {
-  const told = parse(line) as Told | undefined;
+  const told = parse(line) as StandingLine | undefined;
   if (told === undefined) return [];
   const { service, path, wanted, size, sha256, content } = told;
   const file: StandingFile = { service, path, wanted: partText(Buffer.from(wanted, 'base64')) };

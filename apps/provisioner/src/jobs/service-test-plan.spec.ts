@@ -40,7 +40,7 @@ const right: Record<ServiceTestStep, StepReport> = {
   end: report({ snapshot: snapshot() }),
 };
 
-interface Told {
+interface Played {
   order: string[];
   edited?: string[];
   end: Extract<NextStep, { end: string }>;
@@ -52,9 +52,9 @@ interface Told {
 function play(
   shows: Partial<Record<ServiceTestStep, Partial<StepReport>>> = {},
   o: { cancelIn?: ServiceTestStep; resumed?: boolean; endingAtOnce?: boolean } = {},
-): Told {
+): Played {
   const done: StepDone[] = [];
-  const told: Partial<Told> & { order: string[] } = { order: [] };
+  const told: Partial<Played> & { order: string[] } = { order: [] };
   let ending = o.endingAtOnce === true ? 'cancelled by ann' : undefined;
   for (;;) {
     const next = nextStep({
@@ -64,7 +64,7 @@ function play(
     if ('end' in next) {
       const { test, message } = next.results['n1'] ?? {};
       expect(test).toBeDefined();
-      return { ...told, end: next, test: test as Told['test'], ...(message === undefined ? {} : { message }) };
+      return { ...told, end: next, test: test as Played['test'], ...(message === undefined ? {} : { message }) };
     }
     const part = next.test?.part ?? 'begin';
     expect(next).toMatchObject({ run: 'service-test', nodes: ['n1'], cancellable: part !== 'end' });

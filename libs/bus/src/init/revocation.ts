@@ -80,7 +80,7 @@ export async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnecti
 }
 
 /** How many servers there are, and how many of them have said that they refuse the keys. */
-export interface Told {
+export interface RevocationReach {
   servers: number;
   told: number;
 }
@@ -102,13 +102,13 @@ let last: Promise<unknown> = Promise.resolve();
  * is down learns it from the others at its start.
  * @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED; COMMAND_FAILED where the server does not take it
  */
-export function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<Told> {
+export function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<RevocationReach> {
   const turn = last.then(() => asRevoker(o, (nc) => revoke(nc, o, keys)));
   last = turn.catch(() => undefined);
   return turn;
 }
 
-async function revoke(nc: NatsConnection, o: RevocationOptions, keys: readonly string[]): Promise<Told> {
+async function revoke(nc: NatsConnection, o: RevocationOptions, keys: readonly string[]): Promise<RevocationReach> {
   const { key } = o;
   for (let i = 0; i < TRIES; i++) {
     const accounts = await accountsOf(nc, o);

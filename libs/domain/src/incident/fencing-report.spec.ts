@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { defaultStorm } from '#contracts';
 import type { FencingReport } from '#contracts/incident/fencing-report.js';
-import { fencingReport, type FencingFacts, type ToldStep } from './fencing-report.js';
+import { fencingReport, type FencingFacts, type IncidentEvent } from './fencing-report.js';
 
-type Told = FencingFacts['events'][number];
+type Event = FencingFacts['events'][number];
 let at = 0;
-const told = (incident: string, phase: ToldStep['phase'], gate?: ToldStep['gate']): Told => ({
+const told = (incident: string, phase: IncidentEvent['phase'], gate?: IncidentEvent['gate']): Event => ({
   at: (at += 1),
   data: { node: `n-${incident}`, incident, phase, ...(gate && { gate }) },
 });
 const base: FencingFacts = {
   ...{ since: 0, mode: 'observe', events: [], settings: [], members: 20, limits: defaultStorm, now: 1_000_000_000 },
 };
-const report = (...events: Told[]): FencingReport => fencingReport({ ...base, events });
+const report = (...events: Event[]): FencingReport => fencingReport({ ...base, events });
 const shape = ({ fenced, wouldHaveFenced, wouldHaveStopped, stopped, failed, over, underWay }: FencingReport): string =>
   Object.entries({ fenced, wouldHaveFenced, wouldHaveStopped, stopped, failed, over, underWay })
     .flatMap(([what, lines]) => lines.map((l) => `${l.incident} ${what}${'gate' in l ? ` ${String(l.gate)}` : ''}`))
@@ -50,15 +50,15 @@ describe('what mode observe has kept from being done', () => {
   const MIN = 60_000;
   const now = 100 * DAY;
   const month = { ...base, since: 70 * DAY, now };
-  const step = (name: string, ms: number, phase: ToldStep['phase'], gate?: ToldStep['gate']): Told => ({
+  const step = (name: string, ms: number, phase: IncidentEvent['phase'], gate?: IncidentEvent['gate']): Event => ({
     at: ms,
     data: { node: name.replace(/-.*/, ''), incident: `i-${name}`, phase, ...(gate && { gate }) },
   });
-  const dead = (name: string, ms: number, lastsMs = MIN): Told[] => [
+  const dead = (name: string, ms: number, lastsMs = MIN): Event[] => [
     step(name, ms, 'suppressed', 'OBSERVE'),
     step(name, ms + lastsMs, 'cancelled'),
   ];
-  const sorted = (events: Told[]): Told[] => events.sort((a, b) => a.at - b.at);
+  const sorted = (events: Event[]): Event[] => events.sort((a, b) => a.at - b.at);
   const changed = (ms: number, ...paths: string[]) => ({ at: ms, data: { changed: paths } });
 
   it('are of twelve deaths within ten minutes as many as CAP would have let through', () => {

@@ -3,7 +3,7 @@ import type { FencingReport, FencingReportLine, Observing } from '#contracts/inc
 import { asksOf, wouldBePermits, type PermitAt, type WouldBeAsk } from './would-be-permits.js';
 
 /** A step of an incident, as it was told. */
-export interface ToldStep {
+export interface IncidentEvent {
   node: string;
   incident: string;
   phase: IncidentPhase;
@@ -16,7 +16,7 @@ export interface FencingFacts {
   keptSince?: number | undefined;
   mode: FencingReport['mode'];
   /** Those of kind `incident`, the oldest first. `at`: wall clock, ms. */
-  events: readonly { at: number; data: ToldStep }[];
+  events: readonly { at: number; data: IncidentEvent }[];
   /** Those of kind `settings`, the oldest first. */
   settings: readonly { at: number; data: { changed: readonly string[] } }[];
   /** As of now: what they were then is not kept. */

@@ -46,7 +46,7 @@ function endOf(job: JobRecord, fleet: Fleet): EndedJob {
     ...(mayHold(job, fleet) && { release: (now, nodesAt) => release(now, job.id, nodesAt) }),
     settled: (now, verdicts) => (now.settled ? undefined : settled(now, verdicts)),
     // A job with a worker was told by it; one that was cancelled while it waited has nobody else.
-    isUntold: job.worker === undefined,
+    publishesEnd: job.worker === undefined,
   };
 }
 

@@ -64,10 +64,10 @@ describe('a workload that runs where it is not assigned', () => {
   });
 });
 
-type Said = Pick<Report, 'node' | 'workloads'>;
+type FreshReport = Pick<Report, 'node' | 'workloads'>;
 
 /** By definition; its cost is workloads × reports. */
-const each = (workloads: readonly WorkloadRecord[], fresh: readonly Said[]): Double[] =>
+const each = (workloads: readonly WorkloadRecord[], fresh: readonly FreshReport[]): Double[] =>
   workloads.flatMap((w) => {
     const at = w.assignment?.node;
     if (at === undefined || w.start !== undefined) return [];
@@ -94,6 +94,6 @@ const run = fc
 const fleet = fc.uniqueArray(
   fc
     .record({ node: nodes, workloads: fc.option(fc.array(run), { nil: undefined }) })
-    .map(({ node, workloads }): Said => ({ node, ...(workloads !== undefined && { workloads }) })),
+    .map(({ node, workloads }): FreshReport => ({ node, ...(workloads !== undefined && { workloads }) })),
   { selector: (r) => r.node },
 );

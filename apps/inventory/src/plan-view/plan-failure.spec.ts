@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { MusterError, type ErrorCode } from '#contracts';
-import { untoldPlan } from './untold-plan.js';
+import { planFailure } from './plan-failure.js';
 
 it.each<[ErrorCode, ErrorCode, RegExp]>([
   ['NO_RESPONDER', 'NOT_LEADER', /^no inventory holds the lease/],
@@ -9,7 +9,7 @@ it.each<[ErrorCode, ErrorCode, RegExp]>([
   ['NODE_UNKNOWN', 'NODE_UNKNOWN', /^so it is$/],
 ])('a plan that ends with %s is refused with %s, as what it is', (code, told, text) => {
   const cause = new MusterError(code, 'so it is');
-  const error = untoldPlan(cause, 2_000);
+  const error = planFailure(cause, 2_000);
   expect(error).toMatchObject({ code: told, message: expect.stringMatching(text) });
   if (told !== code) expect([error.status, error.cause]).toEqual([503, cause]);
 });

@@ -3,8 +3,8 @@ import { detectionAlarms } from '../../apps/inventory/src/plan/alarms/detection-
 import type { WantedAlarm } from '../../apps/inventory/src/alarms/keep-alarms.js';
 import type { SimulatedFleet } from './simulated-fleet.js';
 
-/** An alarm that was raised, was told in other words, or is over. */
-export interface AlarmTold {
+/** An alarm that was raised, was changed, or is over. */
+export interface AlarmChange {
   at: number;
   /** `CODE=SUBJECT` */
   alarm: string;
@@ -12,9 +12,9 @@ export interface AlarmTold {
   message: string;
 }
 
-/** What inventory makes of the beacons and verdicts of a simulated fleet, with its own decider: one look a second. */
-export class ToldAlarms {
-  readonly told: AlarmTold[] = [];
+/** What inventory makes of the beacons and verdicts of a simulated fleet, with its own decider; once a second. */
+export class SimAlarms {
+  readonly changes: AlarmChange[] = [];
   private readonly standing = new Map<string, WantedAlarm>();
   private readonly degradedSince = new Map<string, number>();
 
@@ -63,12 +63,12 @@ export class ToldAlarms {
       const alarm = alarmKey(a.code, a.subject);
       const was = this.standing.get(alarm);
       if (was?.message === a.message && was.severity === a.severity) continue;
-      this.told.push({ at, alarm, is: was ? 'changed' : 'raised', message: a.message });
+      this.changes.push({ at, alarm, is: was ? 'changed' : 'raised', message: a.message });
       this.standing.set(alarm, a);
     }
     for (const [alarm, { message }] of this.standing)
       if (!keys.has(alarm)) {
-        this.told.push({ at, alarm, is: 'over', message });
+        this.changes.push({ at, alarm, is: 'over', message });
         this.standing.delete(alarm);
       }
   }
