@@ -16,7 +16,7 @@ export type StateText = readonly [meaning: string, ends: string];
 
 export const phaseTexts: Record<IncidentPhase, StateText> = {
   open: [
-    'The node was found `DOWN`, or was ordered off: the first of the steps that are shown. No record stands in it: each begins as `investigating`.',
+    'The node was found `DOWN`, or was ordered off: the first of the steps that are shown. A new record begins as `investigating`: only one of an earlier version stands in it, and the arrows are for that.',
     'Its gates are asked.',
   ],
   investigating: [
