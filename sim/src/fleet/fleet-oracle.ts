@@ -484,7 +484,6 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       this.probe(`past ${before.gate ?? 'no gate'}`);
     if (before?.id === i.id && before.phase !== 'fencing' && i.phase === 'fencing')
       for (const gate of i.released?.gates ?? []) this.probe(`released past ${gate}`);
-    if (before?.phase === 'recovering' && before.id !== i.id) this.probe('another incident during a recovery');
     this.f.phase(i.phase, node, i.phase === 'suppressed' ? i.gate : undefined);
   }
 
