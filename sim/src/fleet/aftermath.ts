@@ -276,8 +276,10 @@ export class Aftermath {
     // It has spoken once since its proof, which is not enough to void it: an alarm asks a person to end it.
     if (isAfterOff(i) && this.s.spokeSinceProof.has(i.id) && this.raised('conflict-power', node) !== undefined)
       return 'a contradiction';
-    // By a device that is not proven it may have hit another node, and nobody sees whether one is silent.
-    return phase === 'fenced' && unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
+    if (phase !== 'fenced' || this.f.noQuorum() === undefined) return undefined;
+    // Nobody sees who fell silent with the off: it may have hit another node.
+    if (i.drill !== undefined && i.drill.result === undefined) return 'a drill that nobody sees';
+    return unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
   }
 
   /** The gate that holds an incident, where it is so. */

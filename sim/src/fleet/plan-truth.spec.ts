@@ -142,6 +142,7 @@ describe('what stands in a record', () => {
 
   it.each([
     ['a contradiction', 'recovers nothing more', 'The node has spoken in the boot that is called off.'],
+    ['a drill that nobody sees', 'judges its drill', 'No detector with a quorum knows who fell silent.'],
     ['an order that was taken back', 'opens an incident', 'eve took its incident back: wanted.'],
   ])('is named of %s by what follows from it', (name, next, reason) => {
     expect(isNamed(against(name), [anItem({ next, reason })], world())).toBe(true);

@@ -69,6 +69,9 @@ const says: Readonly<Record<string, NamesIt>> = {
       i.next === 'recovers nothing' &&
       (w.incident(node)?.collateral?.nodes ?? []).every((hit) => i.reason.includes(hit.node)),
   ),
+  'a drill that nobody sees': incidentOf(
+    (i) => i.next === 'judges its drill' && i.reason.includes('No detector with a quorum'),
+  ),
   'a contradiction': incidentOf((i) => i.next === 'recovers nothing more'),
   'an order that was taken back': incidentOf(
     (i) => i.next === 'opens an incident' && i.reason.includes('took its incident back'),

@@ -3,8 +3,8 @@ import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
 import type { EndingCordon } from '../plan/nodes/cordon-end.js';
-import type { CollateralStep } from '../power/collateral.js';
 import type { ReturnNow } from '../plan/returns/returns.js';
+import type { ProofStep } from '../plan/recovery/proof-step.js';
 import type { MovesView } from '../plan/workloads/moves.js';
 import type { StopView } from '../plan/workloads/stops.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
@@ -13,8 +13,8 @@ import type { StartStep } from '../plan/workloads/start-steps.js';
 export interface PowerPreview {
   incident: IncidentRecord;
   node: NodeRecord | undefined;
-  /** Of the proof, while the incident is `fenced`. */
-  collateral?: CollateralStep;
+  /** What becomes of its proof, while the incident is `fenced`. */
+  proof?: ProofStep;
   /** The node speaks in the boot that is called off. */
   isContradicted: boolean;
   /** Until its last `off` can take effect no more, ms. */

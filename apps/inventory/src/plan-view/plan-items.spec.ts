@@ -15,6 +15,7 @@ import { isOpenIncident } from '#contracts';
 import { placeWorkloads, type CandidateNode } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
 import { PERIOD_MS } from '../conductor/task.js';
+import type { ProofStep } from '../plan/recovery/proof-step.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
 import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
 import { incidentStep, openingStep, stoppedStep } from '../plan/incidents/incident-step.js';
@@ -296,15 +297,33 @@ it('names jobs whose nodes have not followed, and the cordons that end by themse
   expect(items[1]?.reason).toBe('ann cordoned it until then: new disk.');
 });
 
-it('says that nobody sees whom an off of a device has hit that is not proven', () => {
+describe('a proof of off', () => {
   const incident = anIncident('n-0', { phase: 'fenced' });
-  const reasonWhere = (sighted: boolean): string | undefined => {
-    const collateral = { do: 'wait' as const, sighted };
-    const power = [{ incident, node: aNode('n-0'), collateral, isContradicted: false, quarantineLeftMs: 0 }];
-    return planItems({ ...empty, power }).find((i) => i.about === 'incident')?.reason;
+  const itemOf = (proof: ProofStep): PlanItem | undefined => {
+    const power = [{ incident, node: aNode('n-0'), proof, isContradicted: false, quarantineLeftMs: 0 }];
+    return planItems({ ...empty, power }).find((i) => i.about === 'incident');
   };
-  expect(reasonWhere(true)).toMatch(/its word counts a moment later/);
-  expect(reasonWhere(false)).toMatch(/no detector with a quorum knows whether/);
+
+  it('waits in the plan until somebody sees whom an off of a device has hit that is not proven', () => {
+    const reasonWhere = (sighted: boolean) => itemOf({ do: 'wait', for: 'collateral', sighted })?.reason;
+    expect(reasonWhere(true)).toMatch(/its word counts a moment later/);
+    expect(reasonWhere(false)).toMatch(/no detector with a quorum knows whether/);
+  });
+
+  it('waits in the plan until somebody sees what its drill has shown', () => {
+    const itemWhere = (sighted: boolean) => itemOf({ do: 'wait', for: 'drill', sighted });
+    expect(itemWhere(true)).toMatchObject({ does: 'waits', next: 'judges its drill' });
+    expect(itemWhere(true)?.reason).toMatch(/is seen a moment later/);
+    expect(itemWhere(false)?.reason).toMatch(/No detector with a quorum knows who fell silent/);
+  });
+
+  it('stands in the plan as held by whom it may have hit, whether the record names them already or not', () => {
+    const nodes = [{ node: 'n-3' }];
+    const item = itemOf({ do: 'held', nodes });
+    expect(item).toMatchObject({ does: 'waits', next: 'recovers nothing' });
+    expect(item?.reason).toContain('n-3');
+    expect(itemOf({ do: 'note', collateral: { do: 'hold', nodes, changed: true } })).toEqual(item);
+  });
 });
 
 const empty: PlanFacts = {

@@ -11,6 +11,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { powerWish } from '#domain/power/power-wish.js';
 import { collateralText } from '../power/collateral.js';
+import type { CollateralNews, CollateralNodes, ProofStep } from '../plan/recovery/proof-step.js';
 import { isSettledRecovery } from '../plan/recovery/recovery-line.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import type { PlanFacts, PowerPreview } from './plan-facts.js';
@@ -30,54 +31,89 @@ const item = (p: PowerPreview, o: Omit<PlanItem, 'name' | 'nodes'>): PlanItem[] 
   { name: p.incident.node, nodes: [p.incident.node], ...o },
 ];
 
+type OfIncident = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
+
+const waits = (next: string, reason: string, when: string): OfIncident => ({
+  ...{ does: 'waits', next, reason, again: { when } },
+});
+const acts = (next: string, reason: string): OfIncident => ({
+  ...{ does: 'acts', next, reason, again: { inMs: PERIOD_MS } },
+});
+
 function recoveryItem(p: PowerPreview): PlanItem[] {
-  const { incident: i, collateral } = p;
-  const waits = (next: string, reason: string, again: PlanAgain): PlanItem[] =>
-    item(p, { about: 'incident', does: 'waits', next, reason, again });
-  const acts = (next: string, reason: string): PlanItem[] =>
-    item(p, { about: 'incident', does: 'acts', next, reason, again: { inMs: PERIOD_MS } });
+  const { incident: i, proof } = p;
   if (!isAfterOff(i)) return [];
+  const is = (o: OfIncident): PlanItem[] => item(p, { about: 'incident', ...o });
   if (p.isContradicted && i.phase !== 'recovered')
-    return waits('recovers nothing more', doubtReason(i), {
-      when: 'it speaks again, which voids its proof, or in another boot, or an operator has confirmed it',
-    });
+    return is(
+      waits(
+        'recovers nothing more',
+        doubtReason(i),
+        'it speaks again, which voids its proof, or in another boot, or an operator has confirmed it',
+      ),
+    );
   if (i.phase === 'recovering') {
     const open = i.recovery.filter((r) => !isSettledRecovery(r));
     const named = open.map((r) => `${r.workload} is ${r.state}${r.to === undefined ? '' : ` on ${r.to}`}`);
-    return waits('follows its recovery', named.length === 0 ? 'Nothing is left to recover.' : `${named.join(', ')}.`, {
-      when: 'each of them runs, or is held by an alarm of its own',
-    });
+    const reason = named.length === 0 ? 'Nothing is left to recover.' : `${named.join(', ')}.`;
+    return is(waits('follows its recovery', reason, 'each of them runs, or is held by an alarm of its own'));
   }
-  switch (collateral?.do) {
-    case undefined:
-      return [];
-    case 'counts':
+  return proof === undefined ? [] : is(ofProof(i, proof));
+}
+
+function ofProof(i: IncidentRecord, step: ProofStep): OfIncident {
+  switch (step.do) {
+    case 'begin':
       return acts('recovers what ran there', 'Its power is proven off.');
+    case 'judge':
+      return acts('judges its drill', step.drill.detail);
     case 'wait':
-      return waits(
-        'recovers what ran there',
-        collateral.sighted
-          ? 'Its device is not proven to be its own: its word counts a moment later.'
-          : 'Its device is not proven to be its own, and no detector with a quorum knows whether its power-off has hit another node.',
-        { when: 'the wait is over and a detector has a quorum' },
-      );
-    case 'hold':
-      return waits('recovers nothing', collateralText({ ...i, collateral: { at: 0, nodes: collateral.nodes } }), {
-        when: 'they speak in their old boot, or an operator has confirmed it',
-      });
-    case 'anew':
-      return acts('powers it off anew', 'Its device is proven only since its proof of off was held.');
-    case 'clear':
-      return acts('counts its proof', `${collateral.spoke.join(', ')} spoke in the old boot.`);
+      return step.for === 'drill'
+        ? waits('judges its drill', drillReason(step.sighted), FLEET_SEEN)
+        : waits('recovers what ran there', unprovenReason(step.sighted), FLEET_SEEN);
+    case 'held':
+      return held(i, step.nodes);
+    case 'note':
+      return ofNews(i, step.collateral);
   }
 }
 
-/** A switching on, by the system or by an order: the fencing leader does it, when nothing stands against it. */
+function ofNews(i: IncidentRecord, news: CollateralNews): OfIncident {
+  switch (news.do) {
+    case 'hold':
+      return held(i, news.nodes);
+    case 'anew':
+      return acts('powers it off anew', 'Its device is proven only since its proof of off was held.');
+    case 'clear':
+      return acts('counts its proof', `${news.spoke.join(', ')} spoke in the old boot.`);
+  }
+}
+
+const held = (i: IncidentRecord, nodes: CollateralNodes): OfIncident =>
+  waits(
+    'recovers nothing',
+    collateralText({ ...i, collateral: { at: 0, nodes } }),
+    'they speak in their old boot, or an operator has confirmed it',
+  );
+
+const FLEET_SEEN = 'the wait is over and a detector has a quorum';
+
+const drillReason = (sighted: boolean): string =>
+  sighted
+    ? 'Who falls silent with its power-off is seen a moment later.'
+    : 'No detector with a quorum knows who fell silent with its power-off.';
+
+const unprovenReason = (sighted: boolean): string =>
+  sighted
+    ? 'Its device is not proven to be its own: its word counts a moment later.'
+    : 'Its device is not proven to be its own, and no detector with a quorum knows whether its power-off has hit another node.';
+
 const doubtReason = ({ proof }: IncidentRecord): string =>
   proof?.doubt?.device === undefined
     ? 'The node has spoken in the boot that is called off.'
     : `Its device ${proof.doubt.device} was found to be another machine's.`;
 
+/** A switching on, by the system or by an order: the fencing leader does it, when nothing stands against it. */
 function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
   const { incident: i, node, quarantineLeftMs: left } = p;
   const wish = powerWish(i);

@@ -18,11 +18,11 @@ describe('a drill', () => {
     expect(step({ offAgoMs: 8_000, unheardMs: 3_100 })).toMatchObject({ do: 'judged', ok: true });
   });
 
-  it.each([
+  it.each<[string, Partial<DrillFacts>]>([
     ['too early to tell who falls silent', { provenForMs: 2_999 }],
     ['the agent has only just fallen silent', { unheardMs: 2_999 }],
     ['nobody sees the fleet', { sighted: false }],
-  ])('waits: %s', (_name, o) => expect(step(o)).toEqual({ do: 'wait' }));
+  ])('waits: %s', (_name, o) => expect(step(o)).toEqual({ do: 'wait', sighted: o.sighted ?? true }));
 
   it.each([
     ['it spoke for longer than 5 s after the off', { offAgoMs: 9_000, unheardMs: 3_900 }],

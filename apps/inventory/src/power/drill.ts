@@ -21,7 +21,8 @@ export interface DrillFacts {
 }
 
 export type DrillStep =
-  | { do: 'wait' }
+  /** `sighted`: a moment longer; else nobody knows who fell silent with it. */
+  | { do: 'wait'; sighted: boolean }
   /** `isOther`: the device was seen to be another machine's. */
   | { do: 'judged'; ok: boolean; isOther: boolean; detail: string };
 
@@ -38,7 +39,8 @@ export function decideDrill(i: Pick<IncidentRecord, 'proof' | 'drill'>, f: Drill
   if (f.fell.length > 0)
     return judged(false, `With it ${f.fell.join(', ')} fell silent: its device may be theirs.`, true);
   // One that speaks on contradicts the proof, which is void then.
-  if (f.provenForMs < SILENT_FOR_MS || f.unheardMs < SILENT_FOR_MS || !f.sighted) return { do: 'wait' };
+  if (f.provenForMs < SILENT_FOR_MS || f.unheardMs < SILENT_FOR_MS || !f.sighted)
+    return { do: 'wait', sighted: f.sighted };
   const [wanted, proven] = [firstLevel(i), i.proof?.level ?? 0];
   if (proven !== wanted)
     return judged(false, `Level ${wanted + 1} did not work, level ${proven + 1} did: which silenced it is not known.`);

@@ -8,10 +8,18 @@ import { conducted, type Conducting } from './conducted.js';
 export type Judged = Extract<DrillStep, { do: 'judged' }>;
 /** News of what the off may have hit: it stands in the record. */
 export type CollateralNews = Extract<CollateralStep, { do: 'hold' | 'anew' | 'clear' }>;
+/** May have been hit. */
+export type CollateralNodes = Extract<CollateralStep, { do: 'hold' }>['nodes'];
 
 export type ProofStep =
   /** It counts: what ran there is recovered. */
-  { do: 'begin' } | { do: 'wait' } | { do: 'judge'; drill: Judged } | { do: 'note'; collateral: CollateralNews };
+  | { do: 'begin' }
+  | { do: 'judge'; drill: Judged }
+  | { do: 'note'; collateral: CollateralNews }
+  /** `for`: its drill, or the word of a device that is not proven. `sighted`: a moment longer; else until a detector sees the fleet. */
+  | { do: 'wait'; for: 'drill' | 'collateral'; sighted: boolean }
+  /** These may have been hit, as stands in the record. */
+  | { do: 'held'; nodes: CollateralNodes };
 
 export interface ProofFacts {
   /** Nothing is assigned to the node, and that is known. */
@@ -24,13 +32,14 @@ export interface ProofFacts {
 export function proofStep(i: IncidentRecord, f: ProofFacts): ProofStep {
   if (i.drill !== undefined && i.drill.result === undefined) {
     const drill = f.drill();
-    return drill.do === 'wait' ? drill : { do: 'judge', drill };
+    return drill.do === 'wait' ? { ...drill, for: 'drill' } : { do: 'judge', drill };
   }
   // Nothing is recovered by a drill: what it has switched off, whosever it is, is to be switched on again.
   if (i.drill !== undefined && f.isEmpty) return { do: 'begin' };
   const collateral = f.collateral();
   if (collateral.do === 'counts') return { do: 'begin' };
-  if (collateral.do === 'wait' || (collateral.do === 'hold' && !collateral.changed)) return { do: 'wait' };
+  if (collateral.do === 'wait') return { ...collateral, for: 'collateral' };
+  if (collateral.do === 'hold' && !collateral.changed) return { do: 'held', nodes: collateral.nodes };
   return { do: 'note', collateral };
 }
 

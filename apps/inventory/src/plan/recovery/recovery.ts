@@ -1,7 +1,7 @@
 import type { IncidentRecord, ProofDoubt } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isOffByIncident } from '#domain/incident/proven-off.js';
-import { isHeld, type CollateralStep } from '../../power/collateral.js';
+import { isHeld } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
 import { foreignDevice, foreignSince, hasBootedSince } from '../../power/proof-doubt.js';
 import type { About } from '../../conductor/task.js';
@@ -18,7 +18,7 @@ import { barred } from '../workloads/barred.js';
 import { withoutRoom } from '../workloads/room.js';
 import { mayHaveHit, stillSpeaks } from './proof-alarms.js';
 import { collateralStep, drillStep, silent } from './proof-facts.js';
-import { proofStep } from './proof-step.js';
+import { proofStep, type ProofStep } from './proof-step.js';
 import { uncountedPowerOn, whyOver } from './recovery-end.js';
 import {
   begin,
@@ -42,8 +42,8 @@ type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
 /** An incident whose node is proven off. */
 export interface RecoveryView {
   incident: IncidentRecord;
-  /** Of the proof, while the incident is `fenced`. */
-  collateral?: CollateralStep;
+  /** What becomes of its proof, while the incident is `fenced`. */
+  proof?: ProofStep;
   /** Something speaks against its proof: the node, in the boot that is called off, or what was found of its device. */
   isContradicted: boolean;
 }
@@ -111,7 +111,7 @@ export function recoveryViews(fleet: Fleet, ages: Ages<RecoveryCondition>): read
     {
       incident,
       ...(incident.phase === 'fenced' && {
-        collateral: collateralStep(incident, fleet, ages.of(provenCondition(incident))),
+        proof: stepOf(incident, fleet, ages),
       }),
       isContradicted: isContradicted.has(incident.id),
     },
@@ -157,13 +157,17 @@ function endedDoubt(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryConditio
 const isEmpty = (i: IncidentRecord, fleet: Fleet): boolean =>
   fleet.workloads.live && assignedTo(fleet, i.node).length === 0;
 
-function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): Intent[] {
+function stepOf(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): ProofStep {
   const provenFor = ages.of(provenCondition(i));
-  const next = proofStep(i, {
+  return proofStep(i, {
     isEmpty: isEmpty(i, fleet),
     drill: () => drillStep(i, fleet, provenFor),
     collateral: () => collateralStep(i, fleet, provenFor),
   });
+}
+
+function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): Intent[] {
+  const next = stepOf(i, fleet, ages);
   switch (next.do) {
     case 'begin':
       return [begin(i, bootFacts(i, fleet))];
@@ -172,6 +176,7 @@ function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>)
     case 'note':
       return [noteCollateral(i, next.collateral)];
     case 'wait':
+    case 'held':
       return [];
   }
 }
