@@ -10,8 +10,8 @@ import {
   type RpcRequest,
   type WithRevision,
 } from '#contracts';
-import { go } from '#domain/incident/steps.js';
 import { orderedToo, type OrderToFence } from '../plan/incidents/ordered-too.js';
+import { released } from '../plan/incidents/released.js';
 import { takenBack } from '../plan/incidents/taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -95,11 +95,8 @@ export class OperatorOrders {
           phase: now.phase,
         });
       refuseRelease(gate, node, lacks, q.force === true);
-      const at = this.store.clock.wallMs();
-      const gates = [...new Set([...(now.released?.gates ?? []), gate])];
-      const force = q.force === true || now.released?.force === true;
-      const next = go(now, 'investigating', `${q.by} released it past ${gate}: ${q.reason}`, at);
-      return { ...next, wantedAt, released: { by: q.by, reason: q.reason, at, gates, force } };
+      const { by, reason, force = false } = q;
+      return released(now, { ...{ by, reason, gate, force, wantedAt }, at: this.store.clock.wallMs() });
     });
     return done ?? this.incidents.get(q.node);
   }

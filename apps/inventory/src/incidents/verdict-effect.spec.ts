@@ -40,13 +40,14 @@ describe('an incident', () => {
     expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('stands');
   });
 
-  it('that a person wanted while the node was not heard ends when it is UP again, ordered, released or both', () => {
+  it('that a person wanted while the node was not heard ends when it is heard again, ordered, released or both', () => {
     const released = { by: 'eve', reason: 'x', at: 1, gates: ['BLIND' as const], force: true };
     const effect = (o: Partial<IncidentRecord>, verdict: VerdictKind): string =>
       verdictEffect(anIncident('n-1', { phase: 'suppressed', cause: 'manual', ...o }), { verdict, reason: 'x' }).kind;
     for (const wantedAt of ['UNKNOWN', 'DOWN', 'SUSPECT', 'LEFT'] as const)
       for (const o of [{}, { released }]) {
-        expect(effect({ ...o, wantedAt }, 'UP')).toBe('cancel');
+        for (const heard of ['UP', 'DEGRADED'] as const) expect(effect({ ...o, wantedAt }, heard)).toBe('cancel');
+        expect(effect({ ...o, wantedAt, degraded: true }, 'DEGRADED')).toBe('stands');
         expect(effect({ ...o, wantedAt }, 'UNKNOWN')).toBe('stands');
       }
     for (const wantedAt of ['UP', 'DEGRADED'] as const) expect(effect({ released, wantedAt }, 'UP')).toBe('stands');

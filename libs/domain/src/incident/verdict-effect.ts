@@ -27,8 +27,14 @@ const wasHeardWhenWanted = ({ wantedAt }: Pick<IncidentRecord, 'wantedAt'>): boo
   wantedAt === undefined || isHeardVerdict(wantedAt);
 
 /** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
-export const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
-  now === 'UP' && !wasHeardWhenWanted(i);
+const isBack = (i: Pick<IncidentRecord, 'wantedAt' | 'degraded'>, now: VerdictKind): boolean =>
+  isHeardVerdict(now) && !isDownByPolicy(i, now) && !wasHeardWhenWanted(i);
+
+/** What a person has released is over with the silence that it was given for. */
+export const standingRelease = (
+  i: Pick<IncidentRecord, 'wantedAt' | 'degraded' | 'released'>,
+  now: VerdictKind,
+): IncidentRecord['released'] => (isBack(i, now) ? undefined : i.released);
 
 /** A person wants it off whether it lives or not: by an order, or by a forced release while it was heard. */
 export const isWantedAlive = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wantedAt'>): boolean =>
@@ -36,7 +42,7 @@ export const isWantedAlive = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wa
 
 /**
  * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included. A forced
- * release says that an operator wants it all the same, unless the node was silent then and is UP now. After the command
+ * release says that an operator wants it all the same, unless the node was silent then and is heard now. After the command
  * only the node's life ends it, and only after the power quarantine.
  */
 export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
@@ -47,7 +53,7 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
     return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
   }
   if (v.verdict === 'DOWN') return { kind: 'stands' };
-  if (isBack(i, v.verdict)) return { kind: 'cancel', reason: `it is UP again: ${v.reason}` };
+  if (isBack(i, v.verdict)) return { kind: 'cancel', reason: `it is ${v.verdict} again: ${v.reason}` };
   // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
   if (isDownByPolicy(i, v.verdict)) return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };

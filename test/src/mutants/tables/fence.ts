@@ -647,6 +647,20 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/incident/phases.spec.ts'],
   },
   {
+    name: 'what was ordered of a silent node is carried out when it is back as DEGRADED',
+    file: 'libs/domain/src/incident/verdict-effect.ts',
+    symbol: 'isBack',
+    operation: { replace: 'isHeardVerdict(now)', with: "now === 'UP'" },
+    specs: ['apps/inventory/src/incidents/verdict-effect.spec.ts'],
+  },
+  {
+    name: 'a release has the force of one that was given while its node was silent',
+    file: 'apps/inventory/src/plan/incidents/released.ts',
+    symbol: 'released',
+    operation: { replace: 'standingRelease(i, wantedAt)', with: 'i.released' },
+    specs: ['apps/inventory/src/plan/incidents/released.spec.ts'],
+  },
+  {
     name: 'an order for a node that is UP again powers it off',
     file: 'libs/domain/src/incident/verdict-effect.ts',
     symbol: 'verdictEffect',

@@ -21,14 +21,14 @@ describe('an order to fence a node whose incident is open', () => {
     expect(i.steps.at(-1)?.detail).toBe(`eve ordered it too: smoke (opened by a verdict: ${auto.reason})`);
   });
 
-  it('is not taken back by a verdict, as no order by hand is; only by UP where nobody heard the node', () => {
+  it('is not taken back by a verdict, as no order by hand is; only by life where nobody heard the node', () => {
     for (const phase of ['investigating', 'suppressed', 'fencing'] as const) {
       const auto = anIncident('n-1', { phase });
       const i = orderedToo(auto, eve);
       for (const v of ['UP', 'DEGRADED', 'LEFT', 'UNKNOWN', 'SUSPECT'] as const) expect(effect(i, v)).toBe('stands');
       const silent = orderedToo(auto, { ...eve, wantedAt: 'DOWN' });
       expect(effect(silent, 'LEFT')).toBe('stands');
-      expect(effect(silent, 'UP')).toBe('cancel');
+      for (const v of ['UP', 'DEGRADED'] as const) expect(effect(silent, v)).toBe('cancel');
     }
   });
 
@@ -51,10 +51,11 @@ describe('an order to fence a node whose incident is open', () => {
     });
   });
 
-  it('passes no gate by a release that is over: it was given while nobody heard the node, which is UP again', () => {
+  it('passes no gate by a release that is over: it was given while nobody heard the node, which is heard again', () => {
     const released = { by: 'bob', reason: 'x', at: 1, gates: ['LIFE_SIGN' as const], force: true };
     const auto = anIncident('n-1', { phase: 'fencing', released, wantedAt: 'DOWN' });
-    expect(orderedToo(auto, eve).released).toBeUndefined();
+    for (const wantedAt of ['UP', 'DEGRADED'] as const)
+      expect(orderedToo(auto, { ...eve, wantedAt }).released).toBeUndefined();
     for (const wantedAt of ['DOWN', 'UNKNOWN'] as const)
       expect(orderedToo(auto, { ...eve, wantedAt }).released).toEqual(released);
     expect(orderedToo({ ...auto, wantedAt: 'UP' }, eve).released).toEqual(released);

@@ -1,7 +1,7 @@
 import type { IncidentRecord, PowerOrder, VerdictKind } from '#contracts';
 import { isOrderPending, withoutOrder } from '#domain/incident/order.js';
 import { note } from '#domain/incident/steps.js';
-import { isBack } from '#domain/incident/verdict-effect.js';
+import { standingRelease } from '#domain/incident/verdict-effect.js';
 import { withheld } from './withheld.js';
 
 /** A person's order to power a node off. */
@@ -25,8 +25,8 @@ export function orderedToo(i: IncidentRecord, o: OrderToFence): IncidentRecord {
   const { by, reason, at, wantedAt, thenOn } = o;
   const opened = i.cause === 'auto' ? ` (opened by a verdict: ${i.reason})` : '';
   const told: IncidentRecord = { ...note(i, `${by} ordered it too: ${reason}${opened}`, at), wantedAt };
-  // Its release is over with what it was given for: this order is about a node that lives.
-  if (isBack(i, wantedAt)) delete told.released;
+  // This order is about a node that lives.
+  if (standingRelease(i, wantedAt) === undefined) delete told.released;
   const next = thenOn === undefined ? off(told, o) : cycled(told, thenOn);
   return i.cause === 'auto' && i.phase !== 'recovered' ? { ...next, cause: 'manual', by, reason, orderedAt: at } : next;
 }
