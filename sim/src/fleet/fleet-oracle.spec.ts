@@ -49,7 +49,11 @@ interface Played {
   isBlind?: boolean;
   /** The monitor's word of a machine that does not speak. */
   verdict?: VerdictKind;
+  /** Nobody has conducted yet. */
+  isUnconducted?: boolean;
 }
+
+const conductor = { holder: 'inventory-1', token: 1, nonce: 'i-1.1', ttlMs: 5_000 };
 
 /** An oracle, and two machines that speak unless said otherwise; fencing is enforced. */
 function world(o: Played = {}) {
@@ -64,7 +68,8 @@ function world(o: Played = {}) {
     bootSinceMs = 0,
   } = o;
   const isSilent = (name: string): boolean => silent.includes(name) || hung.includes(name);
-  let nowMs = 1_000;
+  // Whoever conducts has done so for long enough to have heard all that is reported.
+  let nowMs = -10_000;
   const oracle = new FleetOracle({
     now: () => nowMs,
     chassis: new Map(),
@@ -103,6 +108,8 @@ function world(o: Played = {}) {
     store('settings', SETTINGS_KEY, { ...settings, fencing: { ...settings.fencing, mode: 'enforce', ...o } });
   };
   const waits = (ms: number): number => (nowMs += ms);
+  if (o.isUnconducted !== true) store('leases', 'conductor', conductor);
+  nowMs = 1_000;
   fencing();
   for (const name of ['n-1', 'n-2', ...others]) store('nodes', name, aNode(name));
   for (const name of [...silent, ...hung]) oracle.speaks(name, false);
@@ -606,6 +613,24 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(late(() => undefined)).toEqual([]);
     // Muster knew then that it lives.
     expect(late((w) => w.oracle.speaks('n-1', true))).toEqual(['two-machines']);
+  });
+
+  it('breaks none with what had ended before anybody who conducts can have heard that it ran there', () => {
+    const unheard = (conductedForMs: number): string[] => {
+      const w = world({ isUnconducted: true });
+      w.oracle.started('n-1', 'w1');
+      if (conductedForMs >= 0) w.store('leases', 'conductor', conductor);
+      w.waits(Math.max(0, conductedForMs));
+      w.oracle.ended('n-1', 'w1', 'ended');
+      w.store('leases', 'conductor', { ...conductor, token: 2, nonce: 'i-1.2' });
+      w.oracle.started('n-2', 'w1');
+      w.oracle.started('n-1', 'w1', true);
+      w.oracle.ended('n-1', 'w1', 'ended');
+      return w.broken();
+    };
+    expect(unheard(-1)).toEqual([]);
+    expect(unheard(1_999)).toEqual([]);
+    expect(unheard(2_000)).toEqual(['two-machines']);
   });
 
   it('is beside a start by Muster for as long as nobody can have heard of it', () => {

@@ -94,6 +94,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** Workload → machines that it runs on, and since when on each. */
   private readonly runsOn = new Map<string, Map<string, Run>>();
   private readonly homes = new Map<string, Home>();
+  /** When somebody conducted for the first time. */
+  private conductedSinceMs: number | undefined;
+  /** `NODE/WORKLOAD` that ended before anybody who conducts can have heard that it runs there. */
+  private readonly neverHeard = new Set<string>();
   /** Node → when it was proven, or confirmed, to be off. It has not begun to speak since. */
   private readonly provenMs = new Map<string, number>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
@@ -158,7 +162,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const on = this.runsOn.get(workload) ?? new Map<string, Run>();
     this.runsOn.set(workload, on);
     const isOfOthers = (elsewhereMs: number): boolean =>
-      byItself && this.isBootOfOthers(node, this.elsewhereSince(node, workload) ?? elsewhereMs);
+      byItself &&
+      (this.neverHeard.has(`${node}/${workload}`) ||
+        this.isBootOfOthers(node, this.elsewhereSince(node, workload) ?? elsewhereMs));
     for (const [other, run] of on) {
       const isUnheard = run.isOfOthers && this.now() - run.sinceMs < UNHEARD_MS;
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
@@ -168,6 +174,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const run = { sinceMs: this.now(), isOfOthers: isOfOthers(this.lastRuns.get(workload)?.sinceMs ?? 0) };
     if (run.isOfOthers) this.probe('started by a boot that Muster did not order');
     else this.judgeStart(node, workload);
+    this.neverHeard.delete(`${node}/${workload}`);
     on.set(node, run);
     this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined });
     // Started again where it was, it is there as long as before.
@@ -199,6 +206,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   ended(node: string, workload: string, how: RunEnd): void {
     this.runsOn.get(workload)?.delete(node);
+    if (this.now() < (this.conductedSinceMs ?? Infinity) + UNHEARD_MS) this.neverHeard.add(`${node}/${workload}`);
     const last = this.lastRuns.get(workload);
     if (last?.node === node) last.ended = how;
   }
@@ -397,6 +405,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     super.stored(bucket, key, text, revision);
     if (bucket === 'jobs' && this.jobs.get(key)?.outranked !== undefined)
       this.probe('a job of a conductor that was replaced is refused');
+    if (bucket === 'leases' && key === 'conductor') this.conductedSinceMs ??= this.now();
     if (bucket === 'incidents' && text !== '') this.incidentWritten(key, before);
     else if (bucket === 'nodes') this.nodeWritten(key, text);
     else if (bucket === 'workloads') this.workloadWritten(key, text, revision);
