@@ -417,7 +417,7 @@ export const fence: readonly Mutant[] = [
     name: 'an order about a node that lives passes the gates that were released while it was silent',
     file: 'apps/inventory/src/plan/incidents/ordered-too.ts',
     symbol: 'orderedToo',
-    operation: { replace: 'isBack(i, wantedAt)', with: 'false' },
+    operation: { replace: 'standingRelease(i, wantedAt) === undefined', with: 'false' },
     specs: ['apps/inventory/src/plan/incidents/ordered-too.spec.ts'],
   },
   {
@@ -465,8 +465,8 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a node that a gap hides counts as deleted',
     file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
-    symbol: 'assess',
-    operation: { replace: 'fleet.nodes.live', with: 'true' },
+    symbol: 'isDeleted',
+    operation: { operand: 'nodes.live' },
     specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
   },
   {
@@ -645,6 +645,24 @@ export const fence: readonly Mutant[] = [
     symbol: 'lastFailure',
     operation: { operand: "i.steps[k - 1]?.phase !== 'failed'" },
     specs: ['libs/domain/src/incident/phases.spec.ts'],
+  },
+  {
+    name: 'the incident of a node whose record cannot be read ends as if that had been deleted',
+    file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
+    symbol: 'isDeleted',
+    operation: { operand: '!nodes.has(node)' },
+    specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
+  },
+  {
+    name: 'a conductor that a later one has followed closes an incident for the next death',
+    file: 'apps/inventory/src/plan/incidents/openings.ts',
+    symbol: 'closeForNext',
+    operation: {
+      replace:
+        "conducted(now, by, go(now, 'closed', 'It booted and went down again before it was in service.', by.fleet.wallMs))",
+      with: "go(now, 'closed', 'It booted and went down again before it was in service.', by.fleet.wallMs)",
+    },
+    specs: ['apps/inventory/src/plan/incidents/openings.spec.ts'],
   },
   {
     name: 'what was ordered of a silent node is carried out when it is back as DEGRADED',

@@ -37,7 +37,7 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'an incident is recovered by a conductor that a later one has followed',
-    file: `${PLAN}/conducted.ts`,
+    file: 'apps/inventory/src/plan/conducted.ts',
     symbol: 'conducted',
     operation: { operand: 'now.conductor > token' },
     specs,

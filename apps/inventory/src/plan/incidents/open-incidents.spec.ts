@@ -147,6 +147,16 @@ describe('the records alone', () => {
     expect(assess(i, fleetOf(store))).toEqual({ do: 'nothing' });
   });
 
+  it('end none of a node whose own record cannot be read, also where that is found at the write', () => {
+    const { store, written } = world();
+    const i = anIncident('gone');
+    const intents = assessmentIntents(i, assess(i, fleetOf(store)));
+    expect(intents).toMatchObject([{ reads: { nodes: ['gone'] } }]);
+    store.nodes.unreadable.set('gone', {} as never);
+    expect(assess(i, fleetOf(store))).toEqual({ do: 'nothing' });
+    expect(written(intents, i)).toBeUndefined();
+  });
+
   it('have whose its power devices are awaited, but not once it was ordered off', () => {
     const { store } = world();
     const facts = fleetOf(store, { identity: new Map([['n-1', 'pending']]) });

@@ -18,7 +18,7 @@ import { contradictedBy } from '../../power/void-proof.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import { allIntents, type Decided } from '../each-record.js';
-import type { Intent, TakePermit } from '../intent.js';
+import type { ChangeIncident, Intent, TakePermit } from '../intent.js';
 import { drillPermit } from './drill-permit.js';
 import { changeAsSeen, ended, isStoppedSo, sentToFencing, suppressed, survived } from './incident-changes.js';
 import {
@@ -36,7 +36,7 @@ import { withheld } from './withheld.js';
 
 /** What the records alone say of an open incident. */
 export type IncidentAssessment =
-  /** Proven off: its recovery goes on from there. Or nobody knows whether its node is still there. */
+  /** Proven off: its recovery goes on from there. Or nobody knows whether its node is still there, or what its record says. */
   | { do: 'nothing' }
   /** Its node was deleted. */
   | { do: 'end'; reason: string }
@@ -54,11 +54,15 @@ export const eachOpen = <T>(fleet: Fleet, decide: (i: IncidentRecord) => readonl
 /** Those that wait for their power devices to say whose they are. */
 export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
 
+const DELETED = 'The node was deleted.';
+
+const isDeleted = ({ node }: IncidentRecord, { nodes }: Fleet): boolean => nodes.live && !nodes.has(node);
+
 export function assess(i: IncidentRecord, fleet: Fleet): IncidentAssessment {
   const node = fleet.nodes.get(i.node)?.value;
   if (i.phase === 'recovered') return assessPowerOn(i, node, fleet);
   if (isAfterOff(i)) return { do: 'nothing' };
-  if (node === undefined) return fleet.nodes.live ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
+  if (node === undefined) return isDeleted(i, fleet) ? { do: 'end', reason: DELETED } : { do: 'nothing' };
   if (isIdentityWanted(i) && fleet.identity.get(i.node) === 'pending') return { do: 'await-identity' };
   return { do: 'investigate', node };
 }
@@ -72,10 +76,20 @@ function assessPowerOn(i: IncidentRecord, node: NodeRecord | undefined, fleet: F
 
 /** What is done about it without anything being found out. */
 export function assessmentIntents(i: IncidentRecord, assessment: IncidentAssessment): Intent[] {
-  if (assessment.do === 'end' && mayCancel(i)) return [changeAsSeen(i, assessment.reason, ended(assessment.reason))];
+  if (assessment.do === 'end' && mayCancel(i)) return [endDeleted(i, assessment.reason)];
   if (assessment.do === 'withhold')
     return [changeAsSeen(i, assessment.detail, (now, at) => withheld(now, assessment.detail, at))];
   return [];
+}
+
+/** Where its record cannot be read it is there. */
+function endDeleted(i: IncidentRecord, reason: string): ChangeIncident {
+  const end = changeAsSeen(i, reason, ended(reason));
+  return {
+    ...end,
+    reads: { nodes: [i.node] },
+    decide: (now, at) => (isDeleted(now, at.fleet) ? end.decide(now, at) : undefined),
+  };
 }
 
 /** A person's word that is over: heard again, or in another boot, its next death is another one. */

@@ -83,6 +83,7 @@ describe('for a dead node', () => {
     const close = closeForNext(anIncident('n-1', { phase: 'recovered' }));
     expect(close.decide(anIncident('n-1', { phase: 'recovered' }), moment(store))?.phase).toBe('closed');
     expect(close.decide(anIncident('n-1', { phase: 'failed' }), moment(store))).toBeUndefined();
+    expect(close.decide(anIncident('n-1', { phase: 'recovered', conductor: 8 }), moment(store))).toBeUndefined();
   });
 });
 

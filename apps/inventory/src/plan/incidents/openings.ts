@@ -7,6 +7,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import { eachMade, type Decided } from '../each-record.js';
 import type { ChangeIncident, OpenIncident } from '../intent.js';
+import { conducted } from '../conducted.js';
 import {
   degradedToDeath,
   eachIncident,
@@ -90,9 +91,13 @@ export const bearsOut = (
 export const closeForNext = ({ node, id }: IncidentRecord): ChangeIncident => ({
   ...{ do: 'change-incident', key: node, id, about: { node } },
   reason: 'It booted after its recovery, and is down again.',
-  decide: (now, { fleet }) =>
+  decide: (now, by) =>
     now.phase === 'recovered'
-      ? go(now, 'closed', 'It booted and went down again before it was in service.', fleet.wallMs)
+      ? conducted(
+          now,
+          by,
+          go(now, 'closed', 'It booted and went down again before it was in service.', by.fleet.wallMs),
+        )
       : undefined,
 });
 

@@ -3,7 +3,7 @@ import { note } from '#domain/incident/steps.js';
 import { collateralText, type CollateralStep } from '../../power/collateral.js';
 import type { DrillStep } from '../../power/drill.js';
 import { fencedAnew } from '../../power/void-proof.js';
-import { conducted, type Conducting } from './conducted.js';
+import { conducted, type Conducting } from '../conducted.js';
 
 export type Judged = Extract<DrillStep, { do: 'judged' }>;
 /** News of what the off may have hit: it stands in the record. */

@@ -1,7 +1,7 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
 import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
-import { conducted, type Conducting } from './conducted.js';
+import { conducted, type Conducting } from '../conducted.js';
 
 /**
  * Why a recovered incident is over; undefined: it is not.

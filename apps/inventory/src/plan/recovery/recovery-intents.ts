@@ -3,7 +3,7 @@ import { drilled } from '../../power/drill.js';
 import { doubted, undoubted } from '../../power/proof-doubt.js';
 import { notOff, voided } from '../../power/void-proof.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
-import { conducted } from './conducted.js';
+import { conducted } from '../conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
 import { endedBoot, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';

@@ -4,7 +4,7 @@ import { TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { isUnplaced } from '../workloads/room.js';
-import { conducted, type Conducting } from './conducted.js';
+import { conducted, type Conducting } from '../conducted.js';
 import { decidePowerOn } from './power-on.js';
 import { isStillOff, waiting } from './recovery-start.js';
 

@@ -3,7 +3,7 @@ import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
-import { conducted, type Conducting } from './conducted.js';
+import { conducted, type Conducting } from '../conducted.js';
 
 /** Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read. */
 /** @param bootId that was ended; undefined: none is known */

@@ -1,5 +1,5 @@
 import type { IncidentRecord } from '#contracts';
-import type { Moment } from '../intent.js';
+import type { Moment } from './intent.js';
 
 /** By which fleet and under which token an incident is changed. */
 export type Conducting = Pick<Moment, 'fleet' | 'token'>;
