@@ -239,6 +239,10 @@ describe('commands', () => {
       sut.on('POST /v1/incidents/a-1/release', stopped);
       const released = await sut.call(['incident', 'release', 'a-1', '--reason', 'dark']);
       expect(released.stdout).toBe('a-1: phase: blocked by BRAKE\n');
+      const past = ['incident', 'release', 'a-1', '--reason', 'dark', '--gate'];
+      expect(await sut.call([...past, 'brake'])).toMatchObject({ code: 0, stderr: '' });
+      expect(sut.last('POST')?.body).toEqual({ reason: 'dark', gate: 'BRAKE' });
+      expect(await sut.call([...past, 'TIDE'])).toMatchObject({ code: 2 });
       const gates = [{ gate: 'BRAKE', pass: false, detail: '3 of 4' }];
       sut.on('POST /v1/nodes/a-1/fence', { incident: stopped, gates });
       const fenced = await sut.call(['node', 'fence', 'a-1', '--reason', 'dark', '--yes']);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { phaseText, type IncidentRecord, type IncidentReport } from '#contracts';
+import { GateCodes, phaseText, type GateCode, type IncidentRecord, type IncidentReport } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { askByPrefix } from '../nodes/by-prefix.js';
@@ -36,24 +36,29 @@ export function incidentCommands(program: Command): void {
     'incident report host1-SN1 > post-mortem.md',
     'incident report host1-SN1 --format json',
   );
-  for (const [verb, description] of [
-    ['release', 'let an incident past the gate that blocks it'],
-    ['confirm', 'state that you have seen the node to be down: its workloads start elsewhere'],
-  ] as const)
-    examples(
-      does(
-        incident
-          .command(`${verb} <node>`)
-          .description(description)
-          .requiredOption('--reason <text>', 'why; kept with the incident')
-          .option(
-            '--force',
-            verb === 'confirm' ? 'also while the node gives signs of life' : 'past a gate that holds without limit',
-          ),
-        (run: Run, node: string, o: { reason: string; force?: boolean }) => act(run, verb, node, o),
-      ),
-      `incident ${verb} host1-SN1 --reason "seen it dark in rack 4"`,
-    );
+  examples(
+    does(
+      incident
+        .command('release <node>')
+        .description('let an incident past the gate that blocks it')
+        .requiredOption('--reason <text>', 'why; kept with the incident')
+        .option('--gate <gate>', 'only if it is this one that blocks it', gateOf)
+        .option('--force', 'past a gate that holds without limit'),
+      (run: Run, node: string, o: Release) => act(run, 'release', node, o),
+    ),
+    'incident release host1-SN1 --gate CAP --reason "seen it dark in rack 4"',
+  );
+  examples(
+    does(
+      incident
+        .command('confirm <node>')
+        .description('state that you have seen the node to be down: its workloads start elsewhere')
+        .requiredOption('--reason <text>', 'why; kept with the incident')
+        .option('--force', 'also while the node gives signs of life'),
+      (run: Run, node: string, o: Forced) => act(run, 'confirm', node, o),
+    ),
+    'incident confirm host1-SN1 --reason "seen it dark in rack 4"',
+  );
   examples(
     does(
       incident
@@ -94,10 +99,25 @@ async function report(run: Run, node: string, o: { format: string }): Promise<vo
   run.terminal.out(incidentMarkdown(found));
 }
 
-async function act(run: Run, verb: string, node: string, o: { reason: string; force?: boolean }): Promise<void> {
+interface Forced {
+  reason: string;
+  force?: boolean;
+}
+
+interface Release extends Forced {
+  gate?: GateCode;
+}
+
+function gateOf(text: string): GateCode {
+  const gate = GateCodes.find((code) => code === text.toUpperCase());
+  if (gate === undefined) throw new UsageFailure(`--gate ${text}: one of ${GateCodes.join(', ')}`);
+  return gate;
+}
+
+async function act(run: Run, verb: string, node: string, o: Release): Promise<void> {
   const answer = await run.server.post<IncidentRecord & { doNotPowerOnBefore?: number }>(
     `${incidentPath(node)}/${verb}`,
-    { reason: o.reason, ...(o.force === true && { force: true }) },
+    { reason: o.reason, ...(o.force === true && { force: true }), ...(o.gate !== undefined && { gate: o.gate }) },
   );
   if (await run.print.machine(answer, [node])) return;
   run.terminal.line(`${node}: phase: ${phaseText(answer)}`);

@@ -1555,7 +1555,7 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         enum: ['DEGRADED', 'DOWN', 'LEFT', 'SUSPECT', 'UNKNOWN', 'UP'],
         description:
-          'The verdict when a person wanted it last (ordered it, ordered it too, released it); UNKNOWN where no detector answered. Was the node not heard then, and is UP now, what it was wanted for is over.',
+          'The verdict when a person wanted it last (ordered it, ordered it too, released it); UNKNOWN where no detector answered. Was the node not heard then, and is heard now, what it was wanted for is over.',
       },
       takenBack: {
         type: 'object',

@@ -22,6 +22,7 @@ import type {
   OperationRequest,
   PowerActionRequest,
   ReasonRequest,
+  ReleaseRequest,
   RevokeRequest,
   StormView,
   WaiveLifeSignRequest,
@@ -554,6 +555,7 @@ const power: PowerActionRequest = { action: 'on', reason: 'back from repair' };
 const newToken: TokenRequest = { name: 'ci', role: 'operator', ttl: 86_400 };
 const cordon: CordonRequest = { reason: 'new memory', until: at + 7_200_000 };
 const reason: ReasonRequest = { reason: 'its cable is out' };
+const pastCap: ReleaseRequest = { ...reason, gate: 'CAP' };
 const newWorkload: WorkloadRequest = {
   priority: 10,
   hostGroup: 'service-worker',
@@ -577,7 +579,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/nodes/{name}/replace': replacement,
   'POST /v1/nodes/import': file,
   'POST /v1/operations': operation,
-  'POST /v1/incidents/{node}/release': reason,
+  'POST /v1/incidents/{node}/release': pastCap,
   'POST /v1/incidents/{node}/confirm': reason,
   'POST /v1/incidents/{node}/cancel': reason,
   'POST /v1/storms/{id}/release': { reason: 'seen them dark in rack 2' },

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { By } from '#contracts';
-import { ReasonRequest } from '#contracts/rpc/requests.js';
+import { ReasonRequest, ReleaseRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
@@ -41,8 +41,12 @@ export class IncidentsController {
   @Post(':node/release')
   @HttpCode(202)
   @Allow('operator', 'Let an incident past the gate that blocks it')
-  release(@Param('node') node: string, @Body() { reason, force }: ReasonRequest, @Who() who: By) {
-    return this.rpc.write('inventory.incidents.release', { ...who, node, reason, ...(force === true && { force }) });
+  release(@Param('node') node: string, @Body() { reason, force, gate }: ReleaseRequest, @Who() who: By) {
+    return this.rpc.write('inventory.incidents.release', {
+      ...{ ...who, node, reason },
+      ...(force === true && { force }),
+      ...(gate !== undefined && { gate }),
+    });
   }
 
   @Post(':node/confirm')

@@ -11,7 +11,7 @@ import {
   type WithRevision,
 } from '#contracts';
 import { orderedToo, type OrderToFence } from '../plan/incidents/ordered-too.js';
-import { released } from '../plan/incidents/released.js';
+import { gateToRelease, released } from '../plan/incidents/released.js';
 import { takenBack } from '../plan/incidents/taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -88,12 +88,7 @@ export class OperatorOrders {
     const seen = await this.incidents.get(q.node);
     const wantedAt = (await this.verdictNow.of(q.node))?.verdict ?? 'UNKNOWN';
     const done = await this.incidents.change(q.node, seen.id, (now) => {
-      const gate = now.gate;
-      if (now.phase !== 'suppressed' || gate === undefined)
-        throw new MusterError('INCIDENT_STATE', `The incident of ${q.node} is ${now.phase}: no gate stops it.`, {
-          node: q.node,
-          phase: now.phase,
-        });
+      const gate = gateToRelease(now, q.gate);
       refuseRelease(gate, node, lacks, q.force === true);
       const { by, reason, force = false } = q;
       return released(now, { ...{ by, reason, gate, force, wantedAt }, at: this.store.clock.wallMs() });

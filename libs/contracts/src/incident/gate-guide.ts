@@ -12,7 +12,11 @@ export interface GateGuide {
 }
 
 const confirm = (node: string): string => `muster incident confirm ${word(node)} --reason "…"`;
-const release = (node: string): string => `muster incident release ${word(node)} --reason "…"`;
+/** Past the gate that is read of, and not past one that stops it by then. */
+const release =
+  (gate: GateCode) =>
+  (node: string): string =>
+    `muster incident release ${word(node)} --gate ${gate} --reason "…"`;
 const get = (node: string): string => `muster incident get ${word(node)}`;
 
 /** Every gate. */
@@ -53,7 +57,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   CAP: {
     meaning: 'As many nodes as may be were fenced within ten minutes.',
     text: 'See why so many die. It goes on by itself when the ten minutes are over; release it where that is too late.',
-    command: release,
+    command: release('CAP'),
   },
   QUORUM: {
     meaning: 'Without this node the servers of NATS would have no majority, or it is not known where they run.',
@@ -73,7 +77,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   FLAPPING: {
     meaning: 'It was permitted to be fenced as often within ten minutes as `fencing.storm.flaps` allows.',
     text: 'See why it dies again and again before it is powered off once more.',
-    command: release,
+    command: release('FLAPPING'),
   },
 };
 

@@ -237,7 +237,7 @@ export interface IncidentRecord {
   released?: { by: string; reason: string; at: number; gates: GateCode[]; force: boolean };
   /**
    * The verdict when a person wanted it last (ordered it, ordered it too, released it); UNKNOWN where no detector
-   * answered. Was the node not heard then, and is UP now, what it was wanted for is over.
+   * answered. Was the node not heard then, and is heard now, what it was wanted for is over.
    */
   wantedAt?: VerdictKind;
   /**

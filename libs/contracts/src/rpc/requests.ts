@@ -17,6 +17,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { GateCodes, type GateCode } from '../incident/incident.js';
 import type { StormLimits } from '../settings/settings.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '../names/names.js';
 import { PowerDrivers } from '../node/node.js';
@@ -474,6 +475,22 @@ export class ReasonRequest {
   @IsOptional()
   @IsBoolean()
   dryRun?: boolean;
+}
+
+export class ReleaseRequest {
+  @IsString()
+  @Length(1, 500)
+  @OneLine()
+  reason!: string;
+
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
+
+  /** That the person saw: where another one stops it by then it is refused. */
+  @IsOptional()
+  @IsIn(GateCodes)
+  gate?: GateCode;
 }
 
 export class DrillRequest {

@@ -410,7 +410,16 @@ export interface RpcMap {
   'inventory.incidents.list': [PageRequest & { open?: boolean }, Page<WithRevision<IncidentRecord>>];
   /** `storms`: those that hold the node. */
   'inventory.incidents.get': [{ node: string }, WithRevision<IncidentRecord> & { storms?: StormView[] }];
-  'inventory.incidents.release': [By & { node: string; reason: string; force?: boolean }, WithRevision<IncidentRecord>];
+  'inventory.incidents.release': [
+    By & {
+      node: string;
+      reason: string;
+      force?: boolean;
+      /** That the person saw: where another one stops it by then it is refused. @default whichever stops it */
+      gate?: GateCode;
+    },
+    WithRevision<IncidentRecord>,
+  ];
   'inventory.incidents.confirm': [
     By & { node: string; reason: string; force?: boolean },
     WithRevision<IncidentRecord> & { doNotPowerOnBefore?: number },

@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { anIncident } from '../../testing/records.js';
-import { released, type Release } from './released.js';
+import { gateToRelease, released, type Release } from './released.js';
 
 const eve: Release = { by: 'eve', reason: 'go on', at: 9, gate: 'BRAKE', force: false, wantedAt: 'DOWN' };
 const before = { by: 'bob', reason: 'it hangs', at: 1, gates: ['LIFE_SIGN' as const], force: true };
 const stopped = anIncident('n-1', { phase: 'suppressed', gate: 'BRAKE', cause: 'manual', wantedAt: 'DOWN' });
 
 describe('a release', () => {
+  it('is refused where no gate stops the incident, or another one than the person saw', () => {
+    expect(gateToRelease(stopped)).toBe('BRAKE');
+    expect(gateToRelease(stopped, 'BRAKE')).toBe('BRAKE');
+    expect(() => gateToRelease(stopped, 'CAP')).toThrow(
+      'The incident of n-1 is blocked by BRAKE: it is not released past CAP.',
+    );
+    expect(() => gateToRelease(anIncident('n-1', { phase: 'fencing' }))).toThrow('is fencing: no gate stops it');
+  });
+
   it('goes past the gate that stopped it, by whom and why', () => {
     const i = released(stopped, eve);
     expect(i).toMatchObject({ phase: 'investigating', wantedAt: 'DOWN' });
