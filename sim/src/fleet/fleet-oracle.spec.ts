@@ -28,6 +28,7 @@ import {
 import { aNode } from '#contracts/testing/a-node.js';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
+import type { Chassis } from '../hands/chassis.js';
 import { deviceOf } from '../hands/hands-programs.js';
 import { presentBounds } from '../hands/hands-oracle.js';
 import { FleetOracle } from './fleet-oracle.js';
@@ -38,6 +39,8 @@ interface Played {
   hung?: readonly string[];
   brokers?: readonly string[];
   bootSinceMs?: number;
+  /** When n-1 was switched on by hand. */
+  byHandMs?: number;
   /** Machines whose boot starts something without asking. */
   ungated?: readonly string[];
   /** Machines that are set up otherwise than they should be. */
@@ -72,7 +75,11 @@ function world(o: Played = {}) {
   let nowMs = -10_000;
   const oracle = new FleetOracle({
     now: () => nowMs,
-    chassis: new Map(),
+    chassis: new Map(
+      o.byHandMs === undefined
+        ? []
+        : [['n-1', { changes: [{ atMs: o.byHandMs, on: true, by: 'by hand' }] } as unknown as Chassis]],
+    ),
     bounds: presentBounds,
     owesOn: () => false,
     intended: () => undefined,
@@ -572,6 +579,16 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(boots({}, true, 1_001)).toEqual([]);
     expect(boots({}, false, 1_001)).toEqual(['two-machines']);
     expect(boots({}, true, 1_000)).toEqual(['two-machines']);
+  });
+
+  it('breaks none where it was switched on by hand since then, and the rule where it was before', () => {
+    const switchedOn = (byHandMs: number): string[] => {
+      const w = world({ byHandMs, bootSinceMs: byHandMs });
+      w.oracle.started('n-2', 'w1');
+      w.oracle.started('n-1', 'w1', true);
+      return w.broken();
+    };
+    expect([switchedOn(1_001), switchedOn(1_000)]).toEqual([[], ['two-machines']]);
   });
 
   it('breaks none where it was reset before the work was only started again on its own node', () => {

@@ -194,12 +194,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /**
    * It runs by a boot that Muster did not decide on, and what such a boot starts without asking nobody can keep from it. A
-   * person who orders it on is told what it may start. Or it has booted by itself since the work was started elsewhere:
-   * whether that was to be was judged then.
+   * person who orders it on is told what it may start. Or it has booted by itself, or was switched on by hand, since the
+   * work was started elsewhere: whether that was to be was judged then.
    */
   private isBootOfOthers(node: string, elsewhereSinceMs: number): boolean {
     const changes = this.f.chassis.get(node)?.changes ?? [];
-    if (changes.at(-1)?.by === 'by hand' || this.incidents.get(node)?.order !== undefined) return true;
+    const last = changes.at(-1);
+    const isByHand = last?.by === 'by hand' && last.atMs > elsewhereSinceMs;
+    if (isByHand || this.incidents.get(node)?.order !== undefined) return true;
     const hasBooted = (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs;
     return hasBooted && !changes.some((c) => c.on && c.atMs > elsewhereSinceMs && c.by.startsWith('fencer'));
   }

@@ -47,6 +47,8 @@ describe('the whole plane in virtual time', () => {
   it('starts work without a gate nowhere but on its own machine, until that is drained', async () => {
     const late = await fleet.oneNamed(namedOf('ungated-starts-late'));
     expect(late.probes.get('started elsewhere after: reset')).toBeUndefined();
+    const held = await fleet.oneNamed(namedOf('ungated-boots-under-a-hold'));
+    expect([held.violations, held.probes.get('started elsewhere after: off')]).toEqual([[], undefined]);
     const drained = await fleet.oneNamed(namedOf('ungated-drained'));
     expect([drained.violations, drained.probes.get('started elsewhere after: reset')]).toEqual([[], 1]);
   });

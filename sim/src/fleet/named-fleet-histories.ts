@@ -663,6 +663,21 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 80_000,
     }),
   },
+  'ungated-boots-under-a-hold': {
+    shows:
+      'a machine boots by itself while its proof of off is held, and starts work without a gate long after that counts: nobody else does',
+    history: quietFleet('ungated-boots-under-a-hold', FLEET_SEED + 93, {
+      ungated: { w1: 40_000 },
+      events: [
+        // The devices of both are not proven any more.
+        ...['n-1', 'n-2'].map((node) => order({ what: 'edit', node }, 16_000)),
+        death,
+        after('fenced', 100, { kind: 'cut', at: 0, nodes: ['n-2'], forMs: 20_000, everyMs: 0 }),
+        after('fenced', 1_000, { kind: 'by-hand', at: 0, node: 'n-1', on: true }),
+      ],
+      quietFrom: 100_000,
+    }),
+  },
   'no-room': {
     shows: 'a machine dies after the others were decommissioned: its work has no room, as an alarm and the plan say',
     history: quietFleet('no-room', FLEET_SEED + 63, {

@@ -157,8 +157,8 @@ export const recover: readonly Mutant[] = [
   {
     name: 'the work of a node that has come back is taken from it by a view of before',
     file: 'apps/inventory/src/plan/recovery/recovery-intents.ts',
-    symbol: 'takeWhileOff',
-    operation: { replace: 'isStillOff(i, fleet.nodes.get(i.node)?.value)', with: 'true' },
+    symbol: 'take',
+    operation: { replace: '{ nodes: [i.node] }', with: '{}' },
     specs: ['apps/inventory/src/plan/recovery/recovery.spec.ts'],
   },
   {

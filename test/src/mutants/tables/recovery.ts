@@ -22,6 +22,20 @@ export const recovery: readonly Mutant[] = [
     specs,
   },
   {
+    name: 'the work of a node that has booted anew since its proof is taken from it',
+    file: `${PLAN}/recovery-intents.ts`,
+    symbol: 'take',
+    operation: { replace: 'isStillOff(i, fleet.nodes.get(i.node)?.value)', with: 'true' },
+    specs,
+  },
+  {
+    name: 'a node that has booted anew is marked as off by the proof about its boot before',
+    file: `${PLAN}/switched-off.ts`,
+    symbol: 'switchedOff',
+    operation: { replace: 'hasBootedAgain(n, bootId)', with: 'false' },
+    specs,
+  },
+  {
     name: 'a void proof is written down without the devices that gave it',
     file: WRITER,
     symbol: 'IntentWriter.nodeFirst',

@@ -23,7 +23,8 @@ const nodeFirst = ({ node }: IncidentRecord): Pick<NodeFirst, 'do' | 'about'> =>
 /**
  * Maintenance and the proof go into the node's record first: from then on nothing is placed there. What runs there is
  * read after it, in full: a workload that was assigned a moment before must not be missed. A crash in between leaves a
- * node that is marked as off and an incident that is still fenced, from which the next one begins again.
+ * node that is marked as off and an incident that is still fenced, from which the next one begins again. Where the node
+ * has booted by then, or had before the mark, its work is part of the incident, and stays with it.
  */
 export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
   ...nodeFirst(i),
@@ -40,7 +41,7 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     reads: { workloads: true },
     decide: (now, by) => recovering(now, by, endedBoot(i, found, boots)),
     // A crash before all of them are taken: who follows the recovery takes the others.
-    followedBy: ({ recovery }) => recovery.map((r) => take(i.node, r.workload)),
+    followedBy: ({ recovery }) => recovery.map((r) => take(i, r.workload)),
   }),
 });
 
@@ -94,25 +95,20 @@ export const noteCollateral = (i: IncidentRecord, news: CollateralNews): ChangeI
 });
 
 /**
- * Clears the assignment, and calls back a start or stop that was on its way to the dead node. A crash in between leaves
- * that job: the generation has grown, and whoever carries it out is refused.
+ * Clears the assignment, and calls back a start or stop that was on its way to the dead node. Only while the node's record,
+ * read anew, says that it is off by this incident: what runs in a later boot, or what that starts late and without asking,
+ * would run twice. A crash in between leaves that job: the generation has grown, and whoever carries it out is refused.
  */
-export const take = (from: string, workload: string): ChangeWorkload => ({
+export const take = (i: IncidentRecord, workload: string): ChangeWorkload => ({
   ...{ do: 'change-workload', key: workload, about: { workload }, told: 'cleared' },
-  reason: `The power of ${from} is proven off.`,
-  decide: () => ({ kind: 'cleared', from }),
-  followedBy: (_taken, _at, was) => {
-    const job = jobOnItsWay(was, from);
-    return job === undefined ? [] : [callBack(job, workload)];
-  },
-});
-
-/** Only while the node's record, read anew, says that it is off by this incident. */
-export const takeWhileOff = (i: IncidentRecord, workload: string): ChangeWorkload => ({
-  ...take(i.node, workload),
+  reason: `The power of ${i.node} is proven off.`,
   reads: { nodes: [i.node] },
   decide: (_now, { fleet }) =>
     isStillOff(i, fleet.nodes.get(i.node)?.value) ? { kind: 'cleared', from: i.node } : undefined,
+  followedBy: (_taken, _at, was) => {
+    const job = jobOnItsWay(was, i.node);
+    return job === undefined ? [] : [callBack(job, workload)];
+  },
 });
 
 const callBack = (job: string, workload: string): ChangeJob => ({

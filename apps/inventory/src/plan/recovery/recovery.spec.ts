@@ -69,12 +69,19 @@ function world(o: { incident?: IncidentRecord; isProven?: boolean } = {}) {
 const lost = async (): Promise<never> => Promise.reject(new MusterError('TIMEOUT', 'no answer'));
 
 describe('the work of a node whose power is proven off', () => {
-  it('is taken from it in the look that sees the proof, in four round trips', async () => {
+  it('is taken from it in the look that sees the proof, in five round trips', async () => {
     const { store, look, places, incident } = world();
     const server = playServer(store);
     const looked = look();
     const untaken = await server.until(() => places().every((node) => node === undefined));
-    expect(untaken.trips).toEqual([['nodes n-1'], ['workloads'], ['incidents n-1'], ['workloads db', 'workloads web']]);
+    expect(untaken.trips).toEqual([
+      ['nodes n-1'],
+      ['workloads'],
+      ['incidents n-1'],
+      // Each is taken only while that says that it is off.
+      ['nodes n-1', 'nodes n-1'],
+      ['workloads db', 'workloads web'],
+    ]);
     await server.answer(looked);
     expect(incident()).toMatchObject({
       ...{ phase: 'recovering', conductor: TOKEN },
@@ -149,6 +156,62 @@ describe('the work of a node whose power is proven off', () => {
     store.workloads.bucket.mutate = mutate;
     await look(1_000);
     expect(places()).toEqual([undefined, undefined]);
+  });
+
+  describe('which has booted anew by itself', () => {
+    const ofFirst = fenced({ bootId: 'b1' });
+    /** As its verdict leaves it, in the boot after the one that was ended. */
+    const booted = (n: NodeRecord): NodeRecord => {
+      const { verdict, networks } = { verdict: 'UP' as const, networks: [] };
+      const { confirmedOff: _off, ...rest } = n;
+      return {
+        ...rest,
+        bootId: 'b2',
+        verdict: { verdict, networks, epoch: 1, seq: 9, at: 2, bootId: 'b2', reason: '' },
+      };
+    };
+    const kept = [
+      { workload: 'db', to: 'n-1', state: 'running' },
+      { workload: 'web', to: 'n-1', state: 'running' },
+    ];
+
+    it('is left to it, and the incident is over that far', async () => {
+      const { store, look, node, incident, places } = world({ incident: ofFirst });
+      store.nodes.set('n-1', booted(node()));
+      await look();
+      expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'recovering']);
+      expect(node()).toMatchObject({ maintenance: { incident: 'i-n-1' }, pendingReturn: { reason: 'rebooted' } });
+      await look(1_000);
+      expect(incident()).toMatchObject({ phase: 'recovered', recovery: kept });
+      await look(2_000);
+      expect(places()).toEqual(['n-1', 'n-1']);
+    });
+
+    it('is left to it where that is heard after the node was marked', async () => {
+      const { store, look, node, incident, places } = world({ incident: ofFirst });
+      store.incidents.shows = async () => {
+        expect(node().confirmedOff).toBeDefined();
+        store.nodes.set('n-1', booted(node()));
+        return Promise.resolve(true);
+      };
+      await look();
+      expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'recovering']);
+      await look(1_000);
+      expect(incident()).toMatchObject({ phase: 'recovered', recovery: kept });
+    });
+
+    it('is left to it where the look that marked the node got no further, and that is heard then', async () => {
+      const { store, look, node, incident, places, failed } = world({ incident: ofFirst });
+      const { mutate } = store.incidents.bucket;
+      store.incidents.bucket.mutate = lost;
+      await look();
+      expect([incident().phase, failed.length, node().confirmedOff !== undefined]).toEqual(['fenced', 1, true]);
+      store.incidents.bucket.mutate = mutate;
+      store.nodes.set('n-1', booted(node()));
+      await look(1_000);
+      await look(2_000);
+      expect([places(), incident()]).toMatchObject([['n-1', 'n-1'], { phase: 'recovered', recovery: kept }]);
+    });
   });
 
   it('is left there where the incident is not fenced any more, or a later conductor has decided', async () => {

@@ -29,7 +29,7 @@ import {
   follow,
   judge,
   noteCollateral,
-  takeWhileOff,
+  take,
   voidProof,
 } from './recovery-intents.js';
 import type { BootFacts } from './ended-boot.js';
@@ -195,7 +195,7 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
   });
   const decide: ChangeIncident['decide'] = (now, by) => followed(now, by, late, hasNoRoom);
   const isNews = followed(i, { fleet, token: i.conductor }, late, hasNoRoom) !== undefined;
-  return [...taken.map((r) => takeWhileOff(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
+  return [...taken.map((r) => take(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
 }
 
 /**
@@ -210,7 +210,7 @@ function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
     ...(requestedAt === undefined ? [] : [countPowerOn(i, requestedAt)]),
-    ...late.map((w) => takeWhileOff(i, w.name)),
+    ...late.map((w) => take(i, w.name)),
     ...(why === undefined ? [] : [close(i, why)]),
   ];
 }
