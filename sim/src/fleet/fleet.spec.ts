@@ -49,6 +49,9 @@ describe('the whole plane in virtual time', () => {
     expect(late.probes.get('started elsewhere after: reset')).toBeUndefined();
     const held = await fleet.oneNamed(namedOf('ungated-boots-under-a-hold'));
     expect([held.violations, held.probes.get('started elsewhere after: off')]).toEqual([[], undefined]);
+    const cutOff = await fleet.oneNamed(namedOf('ungated-boots-and-is-cut-off'));
+    const probes = ['started elsewhere after: off', 'fenced: read-back'].map((probe) => cutOff.probes.get(probe));
+    expect([cutOff.violations, probes]).toEqual([[], [1, 2]]);
     const drained = await fleet.oneNamed(namedOf('ungated-drained'));
     expect([drained.violations, drained.probes.get('started elsewhere after: reset')]).toEqual([[], 1]);
   });

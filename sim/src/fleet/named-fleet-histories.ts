@@ -678,6 +678,22 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 100_000,
     }),
   },
+  'ungated-boots-and-is-cut-off': {
+    shows:
+      'the same, and it is cut off as it starts that work, before the proof counts: it is powered off anew before anybody else does',
+    history: quietFleet('ungated-boots-and-is-cut-off', FLEET_SEED + 94, {
+      size: 6,
+      ungated: { w1: 10_000 },
+      events: [
+        ...['n-1', 'n-2'].map((node) => order({ what: 'edit', node }, 16_000)),
+        death,
+        after('fenced', 100, { kind: 'cut', at: 0, nodes: ['n-2'], forMs: 20_000, everyMs: 0 }),
+        after('fenced', 1_000, { kind: 'by-hand', at: 0, node: 'n-1', on: true }),
+        after('fenced', 15_000, { kind: 'cut', at: 0, nodes: ['n-1'], forMs: 60_000, everyMs: 0 }),
+      ],
+      quietFrom: 130_000,
+    }),
+  },
   'no-room': {
     shows: 'a machine dies after the others were decommissioned: its work has no room, as an alarm and the plan say',
     history: quietFleet('no-room', FLEET_SEED + 63, {

@@ -32,7 +32,14 @@ export const recovery: readonly Mutant[] = [
     name: 'a node that has booted anew is marked as off by the proof about its boot before',
     file: `${PLAN}/switched-off.ts`,
     symbol: 'switchedOff',
-    operation: { replace: 'hasBootedAgain(n, bootId)', with: 'false' },
+    operation: { replace: 'hasBootedAgain(n, boots)', with: 'false' },
+    specs,
+  },
+  {
+    name: 'a node that has booted anew and is silent again is marked as off by the proof about its boot before',
+    file: `${PLAN}/switched-off.ts`,
+    symbol: 'hasBootedAgain',
+    operation: { replace: 'n.bootId === since', with: 'false' },
     specs,
   },
   {

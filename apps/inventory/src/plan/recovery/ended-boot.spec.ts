@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aNode, anIncident } from '../../testing/records.js';
-import { endedBoot, type BootFacts } from './ended-boot.js';
+import { endedBoot, proofBoots, type BootFacts, type ProofBoots } from './ended-boot.js';
 
 describe('the boot that a proof of off has ended', () => {
   const incident = anIncident('n-1', { phase: 'fenced', bootId: 'b1' });
@@ -22,6 +22,20 @@ describe('the boot that a proof of off has ended', () => {
   it('is none that has spoken since the proof, or that may have', () => {
     expect(ended({ provenAgoMs: 801 })).toBe('b1');
     expect(ended({ provenAgoMs: undefined })).toBe('b1');
+  });
+
+  it('is followed by one that has spoken since the proof, or that may have', () => {
+    const boots = (o: Partial<BootFacts>): ProofBoots =>
+      proofBoots(incident, undefined, {
+        heard: { bootId: 'b2', agoMs: 800 },
+        openedAgoMs: 2_000,
+        provenAgoMs: 801,
+        ...o,
+      });
+    expect([boots({}), boots({ provenAgoMs: undefined })]).toEqual(Array(2).fill({ ended: 'b1', since: 'b2' }));
+    expect(boots({ provenAgoMs: 800 })).toEqual({ ended: 'b2', since: undefined });
+    expect(boots({ heard: { bootId: 'b1', agoMs: 5 } })).toEqual({ ended: 'b1', since: undefined });
+    expect(boots({ heard: { bootId: 'b0', agoMs: 2_001 } }).since).toBeUndefined();
   });
 
   it('stands once the node is marked by this incident, and by no other', () => {

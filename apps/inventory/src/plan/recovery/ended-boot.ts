@@ -26,3 +26,23 @@ export function endedBoot(
   const isBefore = heard !== undefined && provenAgoMs !== undefined && heard.agoMs >= provenAgoMs;
   return isBefore && heard.agoMs <= openedAgoMs ? heard.bootId : (i.bootId ?? node?.bootId);
 }
+
+/** The boots around a proof of off. */
+export interface ProofBoots {
+  /** Ended by it; undefined: none is known. */
+  ended: string | undefined;
+  /** Another one that has spoken since the proof, or may have: the machine has booted by itself. Undefined: none is known. */
+  since: string | undefined;
+}
+
+/** @param node its record: what was marked by this incident stands */
+export function proofBoots(
+  i: Pick<IncidentRecord, 'id' | 'bootId'>,
+  node: Pick<NodeRecord, 'bootId' | 'confirmedOff'> | undefined,
+  facts: BootFacts,
+): ProofBoots {
+  const ended = endedBoot(i, node, facts);
+  const { heard, provenAgoMs = Infinity } = facts;
+  const isSince = heard !== undefined && heard.bootId !== ended && heard.agoMs < provenAgoMs;
+  return { ended, since: isSince ? heard.bootId : undefined };
+}

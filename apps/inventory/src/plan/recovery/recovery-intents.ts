@@ -5,7 +5,7 @@ import { notOff, voided } from '../../power/void-proof.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from '../conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
-import { endedBoot, type BootFacts } from './ended-boot.js';
+import { endedBoot, proofBoots, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
 import { calledBack, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
@@ -33,7 +33,7 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     ...ofNode(i),
     reason: 'Its power is proven off.',
     told: 'fenced',
-    decide: (n, { fleet }) => switchedOff(n, i, endedBoot(i, n, boots), fleet.wallMs),
+    decide: (n, { fleet }) => switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
   },
   incident: (found) => ({
     ...ofIncident(i),

@@ -212,6 +212,19 @@ describe('the work of a node whose power is proven off', () => {
       await look(2_000);
       expect([places(), incident()]).toMatchObject([['n-1', 'n-1'], { phase: 'recovered', recovery: kept }]);
     });
+
+    it('is left to it where it has fallen silent again since: the next incident is about that boot', async () => {
+      const { store, look, node, incident, places } = world({ incident: ofFirst, isProven: false });
+      await look(0, 'n-2');
+      store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), 2_000);
+      const again = booted(node());
+      store.nodes.set('n-1', { ...again, state: 'Disappeared', verdict: { ...again.verdict!, verdict: 'DOWN' } });
+      await look(6_000, 'n-2');
+      expect([places(), incident()]).toMatchObject([['n-1', 'n-1'], { phase: 'recovering', bootId: 'b1' }]);
+      expect([node().confirmedOff, node().bootId]).toEqual([undefined, 'b2']);
+      await look(7_000, 'n-2');
+      expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'recovered']);
+    });
   });
 
   it('is left there where the incident is not fenced any more, or a later conductor has decided', async () => {
