@@ -21,7 +21,7 @@ export const provesStart = (w: WorkloadRecord, run: Omit<RunningWorkload, 'name'
 export const maySwitchNode = (w: WorkloadRecord): boolean =>
   w.start?.cause === ENDED || w.start?.cause.startsWith(REBOOT) === true;
 
-/** Given also where its node names it: that may be of before, or be a unit that never gets through its start. */
+/** Given also where its node says that it runs it: that may be of before. */
 export const isGivenAnyway = (w: WorkloadRecord): boolean => maySwitchNode(w) || w.start?.cause === RUN_AGAIN;
 
 /** Nothing of it may be running: it is assigned nowhere, or its stop was read back. */

@@ -135,8 +135,12 @@ describe('before a start', () => {
         facts([...fresh, { node: 'b', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true }] }]),
       );
     expect(starting(says('a'))).toEqual({ kind: 'unknown', silent: ['c'], named: [], ungated: [] });
-    expect(starting(says('a'), says('c'))).toEqual({ kind: 'there' });
     expect(checkStart(facts([says('a'), says('b', 'w')]))).toEqual({ kind: 'there' });
+  });
+
+  it('a unit that is only being started on its own node is no run: its gate may refuse it for ever', () => {
+    const starting = { node: 'b', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true as const }] };
+    expect(checkStart(facts([says('a'), starting, says('c')]))).toEqual({ kind: 'clear' });
   });
 
   it('a report without a list is no answer', () => {

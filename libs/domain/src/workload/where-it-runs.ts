@@ -30,6 +30,7 @@ export interface SeenElsewhere {
 }
 
 export type StartCheck =
+  /** It runs nowhere. A unit that is only being started on the target may be refused there for ever, until its start is given. */
   | { kind: 'clear' }
   /** It runs on the target already. */
   | { kind: 'there' }
@@ -103,11 +104,10 @@ export function checkStart(f: StartFacts): StartCheck {
     const starting = saysNo || f.target === '' ? {} : { awaits: f.target };
     return { kind: 'elsewhere', node: startsOn, generation: undefined, starting };
   }
-  // A unit that is only being started there says nothing of the others: its gate may have refused it.
+  // A unit that is only being started there says nothing of the others, and is no run: its gate may have refused it.
   if (runsThere && !isStarting(f.target)) return { kind: 'there' };
   const unheard = unheardOf(f);
-  if (isAnyUnheard(unheard)) return { kind: 'unknown', ...unheard };
-  return { kind: runsThere ? 'there' : 'clear' };
+  return isAnyUnheard(unheard) ? { kind: 'unknown', ...unheard } : { kind: 'clear' };
 }
 
 /** Each of them has to speak, or to be ruled out, before it is started anew. */

@@ -263,6 +263,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'an owed start is never given where its own unit is refused at its gate for ever',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'checkStart',
+    operation: { replace: "{ kind: 'clear' }", with: "{ kind: runsThere ? 'there' : 'clear' }" },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  },
+  {
     name: 'the plan says that a workload goes elsewhere, which the write of it refuses',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
     symbol: 'switched',

@@ -244,6 +244,51 @@ describe('what its node reports', () => {
     });
   });
 
+  describe('only being started where its start is owed', () => {
+    const tries: RunningWorkload = { name: 'a', generation: 1, starting: true, gated: true };
+
+    it.each(['incident:i', 'move:drain', 'unassigned', 'put'])(
+      'is given its start: without one its gate refuses it for ever (%s)',
+      async (cause) => {
+        const { round, of, jobs } = world({ a: owed('n-1', cause) });
+        await round(0, { 'n-1': [tries] });
+        expect(given(jobs())).toEqual(['a']);
+        expect([jobs()[0]?.nodes, of('a').start?.job]).toEqual([['n-1'], jobs()[0]?.id]);
+        await round(1_000, { 'n-1': [tries] });
+        expect([jobs().length, of('a').start?.job]).toEqual([1, jobs()[0]?.id]);
+        await round(2_000, { 'n-1': ['a'] });
+        expect(of('a')).not.toHaveProperty('start');
+      },
+    );
+
+    it('is tried again after a try that failed, and not before that is due', async () => {
+      const { round, jobs } = world({ a: owed('n-1', 'incident:i', 1) });
+      await round(0, { 'n-1': [tries] });
+      await round(900, { 'n-1': [tries] });
+      expect(jobs()).toEqual([]);
+      await round(1_000, { 'n-1': [tries] });
+      expect(given(jobs())).toEqual(['a']);
+    });
+
+    it('waits for whoever does not say that it does not run it', async () => {
+      const { round, of, jobs } = world({ a: owed('n-1', 'incident:i') });
+      for (const now of [0, ALARM_AFTER_MS + 1]) await round(now, { 'n-1': [tries], 'n-3': null });
+      expect([jobs(), of('a').held]).toEqual([[], 'Held: it is not known what runs on n-3.']);
+    });
+
+    it('waits for a unit that is being started on another node as well, however long', async () => {
+      const { round, of, jobs, alarms } = world({ a: owed('n-1', 'incident:i') });
+      for (const now of [0, GATE_MS, GATE_MS * 3]) await round(now, { 'n-1': [tries], 'n-2': [tries] });
+      expect([jobs(), of('a').assignment?.node, alarms()]).toEqual([[], 'n-1', ['workload-held=a']]);
+    });
+
+    it('is held, with an alarm, where its node is out of service', async () => {
+      const { round, of, jobs, alarms } = world({ a: owed('n-1', 'incident:i') }, { 'n-1': off });
+      for (const now of [0, MOVE_AFTER_MS]) await round(now, { 'n-1': [tries] });
+      expect([jobs(), of('a').assignment?.node, alarms()]).toEqual([[], 'n-1', ['workload-held=a']]);
+    });
+  });
+
   it('on a node that counts as off holds it, with an alarm', async () => {
     const { round, of, jobs, alarms } = world(
       { a: owed('n-1') },
