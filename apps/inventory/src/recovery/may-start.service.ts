@@ -38,12 +38,13 @@ export class MayStartService {
       mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
       startingForMs: () => 0,
     });
-    if (refused?.code === 'RUNS_ELSEWHERE' && check.kind === 'elsewhere')
+    const followed = check.kind === 'elsewhere' ? check.generation : undefined;
+    if (refused?.code === 'RUNS_ELSEWHERE' && check.kind === 'elsewhere' && followed !== undefined)
       await this.workloads.change(q.workload, 'assigned', () => ({
         kind: 'corrected',
         seenOn: check.node,
         generation: q.generation,
-        followed: check.generation,
+        followed,
       }));
     if (refused !== undefined) return { allowed: false, reason: refused.why };
     if (check.kind === 'there') return { allowed: true, reason: 'It runs there already.' };

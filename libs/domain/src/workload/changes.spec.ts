@@ -5,6 +5,7 @@ import { runs } from '#contracts/testing/chance.js';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 import { aWorkload } from '#contracts/testing/a-workload.js';
 import { workloadAfter, workloadChanges, type WorkloadEvent, type WorkloadSettings } from './changes.js';
+import { PUT } from './causes.js';
 import { provesStart, waitKey } from './owed-start.js';
 import { malformed, stageOf } from './stage.js';
 import { askStartGate } from './start-decision.js';
@@ -25,7 +26,7 @@ const gateOf = (workload: WorkloadRecord, node: string): GateAnswer =>
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
-    const step = fc.record({ op: fc.nat(20), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    const step = fc.record({ op: fc.nat(20), node: fc.constantFrom(...nodes), stale: fc.nat(2), seen: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let w: WorkloadRecord = aWorkload('db');
@@ -35,7 +36,9 @@ describe('a workload', () => {
           const events: WorkloadEvent[] = [
             { kind: 'cleared', from: s.node },
             { kind: 'assigned', to: s.node, cause: 'x', generation },
-            { kind: 'corrected', seenOn: s.node, generation, followed: 100 + generation },
+            s.seen
+              ? { kind: 'corrected', seenOn: s.node, generation, followed: 100 + generation }
+              : { kind: 'corrected', seenOn: s.node, generation, cause: 'x' },
             { kind: 'start-given', job: 'j', generation },
             { kind: 'started', generation, boot: 'boot' },
             { kind: 'start-failed', job: 'j', why: 'why', seen },
@@ -153,10 +156,22 @@ describe('a run that the registry has followed to its node', () => {
         kind: 'corrected',
         seenOn: 'a',
         generation: 5,
+        cause: 'x',
       }),
-      'a start that was not through': after(before, { kind: 'corrected', seenOn: 'a', generation: 3 }),
+      'a start that was not through': after(before, { kind: 'corrected', seenOn: 'a', generation: 3, cause: 'x' }),
     };
     for (const [what, w] of Object.entries(next)) expect([what, asks(w, 'a', 2)]).toEqual([what, false]);
+  });
+});
+
+describe('a unit that is only being started, and that the registry has followed', () => {
+  it('is owed its start there, and no gate is open before that is given, whoever said before that it runs', () => {
+    const before = aWorkload('db', { generation: 3, assignment: { node: 'b', generation: 3 } });
+    for (const w of [before, { ...before, start: { cause: PUT, attempt: 2 } }]) {
+      const next = after(w, { kind: 'corrected', seenOn: 'a', generation: 3, cause: 'incident:i' });
+      expect(next).toMatchObject({ assignment: { node: 'a' }, start: { cause: 'incident:i', attempt: 0 } });
+      expect(gateOf(next, 'a')).toMatchObject({ allowed: false, code: 'NOT_DUE' });
+    }
   });
 });
 

@@ -26,9 +26,11 @@ export type WorkloadEvent =
   | { kind: 'moved'; from: string; to: string; generation: number }
   /**
    * Seen running on another node than the registry says: the registry follows the world, and nothing is started.
-   * `followed`: generation of that run; undefined: it is only being started, and its gate has not let it through.
+   * `followed`: generation of that run.
    */
-  | { kind: 'corrected'; seenOn: string; generation: number; followed?: number | undefined }
+  | { kind: 'corrected'; seenOn: string; generation: number; followed: number }
+  /** The same where it is only being started: its gate refuses it until its start is given, which is owed for this cause. */
+  | { kind: 'corrected'; seenOn: string; generation: number; cause: string }
   /** Its start is handed to a job; the start gates open with it. */
   | { kind: 'start-given'; job: string; generation: number }
   /** Its start is done: by its job's word, or seen in the report of its node. */
@@ -74,6 +76,8 @@ export interface WorkloadChange<K extends WorkloadEvent['kind'] = WorkloadEvent[
 /** From any of these to that one. */
 const to = (stage: WorkloadStage, ...from: WorkloadStage[]): WorkloadChange['stages'] =>
   Object.fromEntries(from.map((s) => [s, [stage]]));
+/** Of those that shall run. */
+const WANTED = ['unplaced', 'start-owed', 'starting', 'running', 'leave-owed', 'leaving'] as const;
 /** Any of these stays what it is. */
 const stay = (...stages: WorkloadStage[]): WorkloadChange['stages'] => Object.fromEntries(stages.map((s) => [s, [s]]));
 
@@ -136,14 +140,15 @@ export const workloadChanges: { readonly [K in WorkloadEvent['kind']]: WorkloadC
   },
   corrected: {
     stages: {
-      ...to('running', 'unplaced', 'start-owed', 'starting', 'running', 'leave-owed', 'leaving'),
+      ...Object.fromEntries(WANTED.map((s) => [s, ['running', 'start-owed'] as const])),
       ...to('stopped', 'idle', 'stop-owed', 'stopping', 'stopped'),
     },
     generation: 'raised',
     may: (w, { seenOn, generation }) => w.generation === generation && w.assignment?.node !== seenOn,
-    gives: (w, { seenOn, followed }) => {
-      const next = again(without(w, ...OF_THE_NODE, 'held'), seenOn);
-      return followed === undefined ? next : { ...next, assignment: { ...next.assignment, followed } };
+    gives: (w, e) => {
+      const next = again(without(w, ...OF_THE_NODE, 'held'), e.seenOn);
+      if ('followed' in e) return { ...next, assignment: { ...next.assignment, followed: e.followed } };
+      return w.desired === 'running' ? { ...next, start: { cause: e.cause, attempt: 0 } } : next;
     },
   },
 

@@ -270,6 +270,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'a unit that is only being started is taken for a run once the registry has followed it',
+    file: 'libs/domain/src/workload/changes.ts',
+    symbol: 'workloadChanges.corrected.gives',
+    operation: { replace: "w.desired === 'running'", with: 'false' },
+    specs: ['libs/domain/src/workload/changes.spec.ts'],
+  },
+  {
     name: 'the plan says that a workload goes elsewhere, which the write of it refuses',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
     symbol: 'switched',

@@ -263,7 +263,9 @@ describe('a workload that moves', () => {
             } else if (op === 6 && at !== undefined && w.start !== undefined && w.start.job === undefined) {
               const elsewhere = names.find((x) => x !== at.node && told.get(x) === true);
               if (elsewhere !== undefined && w.move?.from !== elsewhere)
-                write(workloadAfter(w, { kind: 'corrected', seenOn: elsewhere, generation: w.generation }));
+                write(
+                  workloadAfter(w, { kind: 'corrected', seenOn: elsewhere, generation: w.generation, followed: 0 }),
+                );
               else if (elsewhere === undefined) {
                 const id = `j${jobs.length}`;
                 write(workloadAfter(w, { kind: 'start-given', job: id, generation: at.generation }));

@@ -94,7 +94,10 @@ export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet:
   const { generation } = w;
   if (does === 'place' && to !== undefined) return { kind: 'assigned', to, cause: causeOf(w, fleet), generation };
   if (does === 'correct' && seen !== undefined)
-    return { kind: 'corrected', seenOn: seen.node, generation, followed: seen.generation };
+    return {
+      ...{ kind: 'corrected', seenOn: seen.node, generation },
+      ...(seen.generation === undefined ? { cause: causeOf(w, fleet) } : { followed: seen.generation }),
+    };
   const from = w.assignment?.node;
   const isMoved = does === 'elsewhere' && from !== undefined && to !== undefined;
   if (!isMoved || replaceRefusal(fleet, w, to) !== undefined) return undefined;

@@ -234,6 +234,17 @@ describe('what its node reports', () => {
       expect(of('a').assignment).toEqual({ node: 'n-2', generation: 3 });
     });
 
+    it.each([owed('n-1', 'put'), {}])(
+      'has its start given there once the registry has followed it: its gate refuses it until then',
+      async (w) => {
+        const { round, of, jobs } = world({ a: w });
+        for (const now of [0, GATE_MS + 1]) await round(now, starting);
+        expect([of('a').start, jobs()]).toEqual([{ cause: 'unassigned', attempt: 0 }, []]);
+        await round(GATE_MS + 1_000, starting);
+        expect([given(jobs()), jobs()[0]?.nodes]).toEqual([['a'], ['n-2']]);
+      },
+    );
+
     it('is placed nowhere before its gate has refused it, nor taken for one without room', async () => {
       const { round, of, alarms } = world({ a: {} }, { 'n-1': off, 'n-2': off });
       await round(0, starting);
