@@ -73,6 +73,8 @@ export interface FleetHistory {
    * wait for a mount.
    */
   ungated: Readonly<Record<string, number>>;
+  /** Those of them whose unit, where it runs when the history begins, is tried again for ever after a boot. */
+  tireless: readonly string[];
   /** Nodes whose BMC says which machine's it is; of the others a drill has shown it. */
   tellGuid: readonly string[];
   /** Node → the one whose BMC its device truly reaches: the cables were moved since anybody has looked. */

@@ -36,6 +36,7 @@ export function quietFleet(
     nodes,
     workloads: Object.fromEntries(nodes.slice(0, -1).map((node, i) => [`w${i + 1}`, node])),
     ungated: {},
+    tireless: [],
     tellGuid: [],
     wires: {},
     storm: limitsOf(defaultStorm.brakeAtLeast),

@@ -251,8 +251,9 @@ export class FleetWorld implements PlayWorld {
       });
     bmc.tellsGuid = this.history.tellGuid.includes(node);
     this.bmcs.set(node, bmc);
-    const { workloads, ungated } = this.history;
-    for (const [workload, on] of Object.entries(workloads)) if (on === node) host.seed(workload, 1, ungated[workload]);
+    const { workloads, ungated, tireless } = this.history;
+    for (const [workload, on] of Object.entries(workloads))
+      if (on === node) host.seed(workload, 1, { lateMs: ungated[workload], tireless: tireless.includes(workload) });
   }
 
   /** The fleet as it was yesterday: commissioned, in service, and its workloads known to be where they run. */

@@ -56,6 +56,15 @@ describe('the whole plane in virtual time', () => {
     expect([drained.violations, drained.probes.get('started elsewhere after: reset')]).toEqual([[], 1]);
   });
 
+  it('starts work anew where a unit of before is tried for ever, wherever it was to go', async () => {
+    for (const name of ['tried-for-ever', 'tried-for-ever-elsewhere']) {
+      const lines: string[] = [];
+      await fleet.oneNamed(namedOf(name), { told: (_ms, line) => lines.push(line) });
+      const runs = lines.filter((line) => line.endsWith(' runs w1'));
+      expect([name, runs.length, runs.at(-1)]).toEqual([name, 3, 'n-1 runs w1']);
+    }
+  });
+
   it('holds work that has no room, and says in its plan why', async () => {
     const { probes, violations } = await fleet.oneNamed(namedOf('no-room'));
     expect([violations, probes.get('named by the plan: alarm no-room')]).toEqual([[], 1]);

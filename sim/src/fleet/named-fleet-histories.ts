@@ -694,6 +694,30 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 130_000,
     }),
   },
+  'tried-for-ever': {
+    shows:
+      'a machine is back, where the unit of its work is tried for ever; who has that work dies: it is started there anew',
+    history: quietFleet('tried-for-ever', FLEET_SEED + 95, {
+      workloads: { w1: 'n-1' },
+      tireless: ['w1'],
+      events: [death, after('closed', 30_000, { kind: 'death', at: 0, node: 'n-2' })],
+      quietFrom: 90_000,
+    }),
+  },
+  'tried-for-ever-elsewhere': {
+    shows: 'the same where another machine is the better place: the record follows to the unit, and that is started',
+    history: quietFleet('tried-for-ever-elsewhere', FLEET_SEED + 96, {
+      workloads: { w1: 'n-1', w2: 'n-2' },
+      tireless: ['w1'],
+      events: [
+        death,
+        // Its work goes to the first, and the last is empty.
+        after('closed', 20_000, order({ what: 'drain', node: 'n-2' })),
+        after('closed', 35_000, { kind: 'death', at: 0, node: 'n-3' }),
+      ],
+      quietFrom: 100_000,
+    }),
+  },
   'no-room': {
     shows: 'a machine dies after the others were decommissioned: its work has no room, as an alarm and the plan say',
     history: quietFleet('no-room', FLEET_SEED + 63, {

@@ -35,6 +35,8 @@ interface Unit {
   gated: boolean;
   /** Of one without a gate: it waits for so long at a boot, ms. */
   lateMs?: number;
+  /** Its manager tries it again for ever. */
+  tireless?: boolean;
 }
 
 export interface OrderOutcome {
@@ -122,11 +124,12 @@ export class PlayedHost {
 
   /**
    * It runs there before the history begins.
-   * @param lateMs somebody else's unit, which nobody has put a gate before, and which a boot starts so late; undefined: ours
+   * @param o.lateMs somebody else's unit, which nobody has put a gate before, and which a boot starts so late; undefined: ours
    */
-  seed(workload: string, generation: number, lateMs?: number): void {
+  seed(workload: string, generation: number, o: { lateMs?: number | undefined; tireless?: boolean } = {}): void {
+    const { lateMs, tireless = false } = o;
     const gated = lateMs === undefined;
-    this.units.set(workload, { generation, enabled: true, gated, ...(!gated && { lateMs }) });
+    this.units.set(workload, { generation, enabled: true, gated, tireless, ...(!gated && { lateMs }) });
     this.begin(workload);
   }
 
@@ -289,7 +292,7 @@ export class PlayedHost {
       this.seq = 0;
       this.turn('up');
       for (const [workload, unit] of this.units)
-        if (unit.enabled && unit.gated) void this.autostart(workload, unit.generation);
+        if (unit.enabled && unit.gated) void this.autostart(workload, unit);
         else if (unit.enabled) void this.startUnasked(workload, unit);
     });
   }
@@ -304,13 +307,13 @@ export class PlayedHost {
    * Its unit has the gate before it, for the generation that it was made for. Between two tries systemd shows it as
    * activating as well.
    */
-  private async autostart(workload: string, generation: number): Promise<void> {
+  private async autostart(workload: string, { generation, tireless = false }: Unit): Promise<void> {
     // Who stops it, or cleans it up, ends the unit that waits at its gate.
     const isWanted = (): boolean => {
       const unit = this.units.get(workload);
       return unit?.enabled === true && unit.generation === generation && !this.running.has(workload);
     };
-    for (let n = 0; n < STARTS; n++) {
+    for (let n = 0; tireless || n < STARTS; n++) {
       await this.step(500 + this.p.dice.roll() * 1_000);
       if (!isWanted()) break;
       this.starting.add(workload);
