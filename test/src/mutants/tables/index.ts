@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 250,
   keys: 95,
   lease: 51,
-  recover: 243,
+  recover: 244,
   return: 132,
   secrets: 49,
   services: 20,

@@ -277,6 +277,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/changes.spec.ts'],
   },
   {
+    name: 'work that two nodes only start is placed nowhere for ever, and nobody is told',
+    file: 'apps/inventory/src/plan/workloads/start-steps.ts',
+    symbol: 'placeStep',
+    operation: { replace: "isAwaited ? startCheck(fleet, w.name, '') : there", with: 'there' },
+    specs: STARTS,
+  },
+  {
     name: 'the plan says that a workload goes elsewhere, which the write of it refuses',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
     symbol: 'switched',

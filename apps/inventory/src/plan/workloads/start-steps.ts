@@ -114,7 +114,10 @@ const startsByItself = ({ nodes }: Fleet, node: string, { name }: WorkloadRecord
   mayStartByItself(nodes.get(node)?.value, name);
 
 function placeStep(w: WorkloadRecord, p: Placement, fleet: Fleet, ages: StartAges): StartStep {
-  const check = startCheck(fleet, w.name, p.to ?? '');
+  const there = startCheck(fleet, w.name, p.to ?? '');
+  // It belongs nowhere, so no gate lets it through where it is to go: that node's word is not awaited.
+  const isAwaited = there.kind === 'elsewhere' && there.starting?.awaits !== undefined;
+  const check = isAwaited ? startCheck(fleet, w.name, '') : there;
   const refused = startRefusal('place', placeFacts(w, check, fleet, ages));
   if (refused !== undefined) return seenStep(w, check, refused, ages);
   const { to, why } = p;

@@ -245,6 +245,15 @@ describe('what its node reports', () => {
       },
     );
 
+    it('is followed to one of two that only start it, also where it would be placed on one of them, and somebody is told', async () => {
+      const { round, of, jobs, alarms } = world({ a: {} });
+      const both = { ...starting, 'n-1': starting['n-2'] };
+      for (const now of [0, GATE_MS]) await round(now, both);
+      expect(of('a').assignment).toBeUndefined();
+      for (const inMs of [1, 1_000, 1_000 + ALARM_AFTER_MS + 1]) await round(GATE_MS + inMs, both);
+      expect([of('a').assignment?.node, jobs(), alarms()]).toEqual(['n-1', [], ['workload-held=a']]);
+    });
+
     it('is placed nowhere before its gate has refused it, nor taken for one without room', async () => {
       const { round, of, alarms } = world({ a: {} }, { 'n-1': off, 'n-2': off });
       await round(0, starting);
