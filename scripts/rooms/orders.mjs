@@ -50,7 +50,7 @@ export const orders = {
     agents
     node-requests node-files
     incidents
-    recovery
+    workloads
     monitor
     execute
     plan-view status`,

@@ -5,7 +5,7 @@ import { parsedCommand } from '../../apps/cli/src/testing/parsed-command.js';
 import { decideBirths } from '../../apps/inventory/src/records/bucket-births.js';
 import { recordAlarms, refusedDeletion } from '../../apps/inventory/src/records/record-rules.js';
 import { decideLoaded } from '../../apps/inventory/src/records/store-loaded.js';
-import { refusedForget } from '../../apps/inventory/src/recovery/forgettable.js';
+import { refusedForget } from '../../apps/inventory/src/workloads/forgettable.js';
 
 const records: UnreadableRecord[] = [
   ...Buckets.map((bucket) => ({ bucket, key: 'n-1' })),

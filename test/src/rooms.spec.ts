@@ -95,8 +95,8 @@ describe('the order of rooms', () => {
     const order = orders['apps/inventory'] ?? '';
     expect(upwards(imports, order)).toEqual([]);
     const low = 'store/inventory-store.ts';
-    imports.set(low, [...(imports.get(low) ?? []), 'recovery/moves.ts']);
-    expect(upwards(imports, order)).toEqual([`${low} → recovery/moves.ts: recovery is above store`]);
+    imports.set(low, [...(imports.get(low) ?? []), 'workloads/moves.ts']);
+    expect(upwards(imports, order)).toEqual([`${low} → workloads/moves.ts: workloads is above store`]);
   });
 
   it('is that of the page', () => {

@@ -18,7 +18,7 @@ import { NodeStateModule } from './node-state/node-state.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlanModule } from './plan-view/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
-import { RecoveryModule } from './recovery/recovery.module.js';
+import { WorkloadsModule } from './workloads/workloads.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { StatusModule } from './status/status.module.js';
@@ -47,7 +47,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     StatusModule,
     IdentityModule,
     IncidentsModule,
-    RecoveryModule,
+    WorkloadsModule,
     SnapshotModule,
     ExecuteModule,
     PlanModule,

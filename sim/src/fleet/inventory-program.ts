@@ -16,9 +16,9 @@ import { CommandInlet } from '../../../apps/inventory/src/monitor/command.inlet.
 import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
 import { PlanService } from '../../../apps/inventory/src/plan-view/plan.service.js';
-import { DrainController } from '../../../apps/inventory/src/recovery/drain.controller.js';
-import { GateResponder } from '../../../apps/inventory/src/recovery/gate.responder.js';
-import { WorkloadsController } from '../../../apps/inventory/src/recovery/workloads.controller.js';
+import { DrainController } from '../../../apps/inventory/src/workloads/drain.controller.js';
+import { GateResponder } from '../../../apps/inventory/src/workloads/gate.responder.js';
+import { WorkloadsController } from '../../../apps/inventory/src/workloads/workloads.controller.js';
 import { SettingsService } from '../../../apps/inventory/src/settings/settings.service.js';
 import { InventoryStore } from '../../../apps/inventory/src/store/inventory-store.js';
 import { KnownNames } from '../../../apps/inventory/src/store/known-names.js';

@@ -6,7 +6,7 @@ import { JobsModule } from '../jobs/jobs.module.js';
 import { NodeStateModule } from '../node-state/node-state.module.js';
 import { NodeRequestsModule } from '../node-requests/node-requests.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
-import { RecoveryModule } from '../recovery/recovery.module.js';
+import { WorkloadsModule } from '../workloads/workloads.module.js';
 import { VerdictsModule } from '../verdicts/verdicts.module.js';
 import { AgentWriter } from './agent-writer.js';
 import { IncidentWriter } from './incident-writer.js';
@@ -29,7 +29,7 @@ import { WorkloadWriter } from './workload-writer.js';
     NodeRequestsModule,
     NodeStateModule,
     OperationsModule,
-    RecoveryModule,
+    WorkloadsModule,
     VerdictsModule,
   ],
   providers: [

@@ -13,7 +13,7 @@ import type {
   Moment,
   SettleJob,
 } from '../plan/intent.js';
-import { RecoverJobs } from '../recovery/recover-jobs.service.js';
+import { RecoverJobs } from '../workloads/recover-jobs.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { SettlementWriter } from './settlement-writer.js';
 import { isWritten, NOTHING, WRITTEN, type Right, type Written } from './written.js';

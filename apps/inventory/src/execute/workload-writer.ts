@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkloadRecord } from '#contracts';
 import type { ChangeWorkload, ChangeWorkloads, Moment } from '../plan/intent.js';
-import { WorkloadService } from '../recovery/workload.service.js';
+import { WorkloadService } from '../workloads/workload.service.js';
 import { followedBy, NOTHING, type Right, type Written } from './written.js';
 
 /** Writes what happens to workloads. */

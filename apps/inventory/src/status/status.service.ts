@@ -17,7 +17,7 @@ import { isInForce } from '../nodes/accepted-drift.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { StandingService } from '../recovery/standing.service.js';
+import { StandingService } from '../workloads/standing.service.js';
 import { asLastSeen } from './as-last-seen.js';
 import { outNodes } from './out-nodes.js';
 import { unhealthyNodes } from './unhealthy-nodes.js';

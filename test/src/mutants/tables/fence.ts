@@ -523,7 +523,7 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/incidents/openings.ts',
     symbol: 'isSwitchedOn',
     operation: { replace: 'boot !== undefined', with: "boot === ''" },
-    specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+    specs: ['apps/inventory/src/workloads/death-to-recovered.spec.ts'],
     test: 'opens no incident of a node that it powered on before the grace for its boot is over',
   },
   {
@@ -531,7 +531,7 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/plan/incidents/openings.ts',
     symbol: 'isSwitchedOn',
     operation: { drop: 'if (isOrderedOn(i)) return true' },
-    specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+    specs: ['apps/inventory/src/workloads/death-to-recovered.spec.ts'],
     test: 'does not open an incident in the place of an order to switch on that is still to be carried out',
   },
   {

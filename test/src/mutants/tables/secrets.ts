@@ -83,7 +83,7 @@ export const secrets: readonly Mutant[] = [
   },
   {
     name: 'a workload shows what it is started with',
-    file: 'apps/inventory/src/recovery/workloads.controller.ts',
+    file: 'apps/inventory/src/workloads/workloads.controller.ts',
     symbol: 'shown',
     operation: { replace: 'masked(w.recovery.spec)', with: 'w.recovery.spec' },
     specs: nodes,

@@ -17,4 +17,4 @@ import { WorkloadsController } from './workloads.controller.js';
   providers: [GateResponder, GenerationFloor, MayStartService, RecoverJobs, StandingService, WorkloadService],
   exports: [RecoverJobs, StandingService, WorkloadService],
 })
-export class RecoveryModule {}
+export class WorkloadsModule {}
