@@ -51,7 +51,7 @@ export const orders = {
     node-requests node-files
     incidents
     workloads
-    monitor
+    external-monitors
     execute
     plan-view status`,
   'apps/provisioner': `

@@ -43,7 +43,7 @@ export const slowSpecs = {
   'apps/cli/src/cli.spec.ts': 11,
   'apps/gateway/src/body/fuzz.spec.ts': 11,
   'apps/gateway/src/http/tls.spec.ts': 11,
-  'apps/inventory/src/monitor/monitor-order.spec.ts': 11,
+  'apps/inventory/src/external-monitors/monitor-order.spec.ts': 11,
   'apps/inventory/src/workloads/mass-return.spec.ts': 11,
   'libs/bus/src/streams/placement.spec.ts': 11,
   'apps/inventory/src/workloads/ends-by-itself.spec.ts': 10,

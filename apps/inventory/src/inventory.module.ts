@@ -11,7 +11,7 @@ import { ExecuteModule } from './execute/execute.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
-import { MonitorModule } from './monitor/monitor.module.js';
+import { ExternalMonitorsModule } from './external-monitors/external-monitors.module.js';
 import { NodeFilesModule } from './node-files/node-files.module.js';
 import { NodeRequestsModule } from './node-requests/node-requests.module.js';
 import { NodeStateModule } from './node-state/node-state.module.js';
@@ -35,7 +35,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     NodeStateModule,
     NodeRequestsModule,
     NodeFilesModule,
-    MonitorModule,
+    ExternalMonitorsModule,
     AgentsModule,
     OperationsModule,
     JobsModule,

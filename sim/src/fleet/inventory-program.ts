@@ -12,7 +12,7 @@ import { JobsService } from '../../../apps/inventory/src/jobs/jobs.service.js';
 import { DeletionsService } from '../../../apps/inventory/src/node-requests/deletions.service.js';
 import { NodesService } from '../../../apps/inventory/src/node-requests/nodes.service.js';
 import { ReplacementService } from '../../../apps/inventory/src/node-requests/replacement.service.js';
-import { CommandInlet } from '../../../apps/inventory/src/monitor/command.inlet.js';
+import { CommandInlet } from '../../../apps/inventory/src/external-monitors/command.inlet.js';
 import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
 import { PlanService } from '../../../apps/inventory/src/plan-view/plan.service.js';

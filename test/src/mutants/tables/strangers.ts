@@ -196,10 +196,10 @@ export const strangers: readonly Mutant[] = [
   },
   {
     name: 'a program’s order to fence is on no record',
-    file: 'apps/inventory/src/monitor/command.inlet.ts',
+    file: 'apps/inventory/src/external-monitors/command.inlet.ts',
     symbol: 'CommandInlet.fence',
     operation: { replace: "await this.audit.of('nats', 'fence', node, reason, order)", with: 'await order()' },
-    specs: ['apps/inventory/src/monitor/command.inlet.spec.ts'],
+    specs: ['apps/inventory/src/external-monitors/command.inlet.spec.ts'],
   },
   {
     name: 'wrong tokens are counted nowhere',

@@ -3,12 +3,12 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { NodeStateModule } from '../node-state/node-state.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { CommandInlet } from './command.inlet.js';
-import { MonitorController } from './monitor.controller.js';
-import { MonitorService } from './monitor.service.js';
+import { ExternalMonitorsController } from './external-monitors.controller.js';
+import { ExternalMonitorsService } from './external-monitors.service.js';
 
 @Module({
   imports: [NodeStateModule, OperationsModule, IncidentsModule],
-  controllers: [MonitorController],
-  providers: [MonitorService, CommandInlet],
+  controllers: [ExternalMonitorsController],
+  providers: [ExternalMonitorsService, CommandInlet],
 })
-export class MonitorModule {}
+export class ExternalMonitorsModule {}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FleetEvents } from '../node-state/fleet-events.js';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
-import { MonitorService } from './monitor.service.js';
+import { ExternalMonitorsService } from './external-monitors.service.js';
 
 /** A store that keeps every event and applies none, and a clock that says how long it was slept by. */
 function byHand() {
@@ -16,7 +16,7 @@ function byHand() {
     clock: { sleep: async (ms: number) => void slept.push(ms) },
     random: { uuid: () => `id-${id++}` },
   } as unknown as InventoryStore;
-  return { sut: new MonitorService(store, {} as NodeService, {} as FleetEvents), stored, slept };
+  return { sut: new ExternalMonitorsService(store, {} as NodeService, {} as FleetEvents), stored, slept };
 }
 
 const list = (count: number): unknown[] =>

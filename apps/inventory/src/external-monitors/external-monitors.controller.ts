@@ -4,15 +4,15 @@ import type { Closable } from '#bus';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { MonitorService } from './monitor.service.js';
+import { ExternalMonitorsService } from './external-monitors.service.js';
 
 /** Two ways in for the same word: the RPC of the HTTP surface, and plain NATS subjects for tools. */
 @Controller()
-export class MonitorController implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ExternalMonitorsController implements OnApplicationBootstrap, OnApplicationShutdown {
   private inlets: Closable[] = [];
 
   constructor(
-    private readonly monitor: MonitorService,
+    private readonly monitor: ExternalMonitorsService,
     private readonly audit: AuditService,
     private readonly store: InventoryStore,
   ) {}

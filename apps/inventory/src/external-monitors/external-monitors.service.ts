@@ -22,7 +22,7 @@ const WAITED_FOR = 100;
  * whichever replica took it and however long it is.
  */
 @Injectable()
-export class MonitorService implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ExternalMonitorsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private consumer: Closable | undefined;
   /** Of those who wait for an answer here, by the event's id. */
   private readonly applied = new Map<string, () => void>();
