@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Report } from '#contracts';
-import { mayStartByItself } from '#domain/workload/start-gate.js';
+import { mayStartByItself } from '#domain/workload/ungated.js';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';

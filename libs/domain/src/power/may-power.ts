@@ -1,5 +1,5 @@
 import { isPaused, type FencingSettings, type NodeRecord } from '#contracts';
-import { ungatedText } from '../workload/start-gate.js';
+import { ungatedText } from '../workload/ungated.js';
 
 /** What forbids to write to a node's power devices. */
 export type PowerBar =

@@ -16,7 +16,7 @@ import {
 import { isOrderPending, withoutOrder } from '../incident/order.js';
 import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
-import { ungatedText } from '../workload/start-gate.js';
+import { ungatedText } from '../workload/ungated.js';
 import { mayPower } from './may-power.js';
 import { powerOnDevices, provenLevel, softDevices } from './power-wish.js';
 import { doNotPowerOnBefore } from './quarantine.js';

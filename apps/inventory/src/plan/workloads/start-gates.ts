@@ -1,5 +1,5 @@
 import type { NodeRecord, RunningWorkload } from '#contracts';
-import { isStoppedThere, ungatedAfter, ungatedText } from '#domain/workload/start-gate.js';
+import { isStoppedThere, ungatedAfter, ungatedText } from '#domain/workload/ungated.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { eachRecord, isDecided, type Decided } from '../each-record.js';

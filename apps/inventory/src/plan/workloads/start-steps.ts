@@ -2,7 +2,7 @@ import type { Assignment, WorkloadRecord } from '#contracts';
 import { workloadAfter, type WorkloadEvent } from '#domain/workload/changes.js';
 import type { Serving } from '#domain/workload/own-node.js';
 import type { Placement } from '#domain/workload/placement.js';
-import { mayStartByItself } from '#domain/workload/start-gate.js';
+import { mayStartByItself } from '#domain/workload/ungated.js';
 import {
   GATE_MS,
   startRefusal,

@@ -8,7 +8,7 @@ import {
   type WorkloadOutcome,
   type WorkloadRecord,
 } from '#contracts';
-import { MOST_UNGATED } from '#domain/workload/start-gate.js';
+import { MOST_UNGATED } from '#domain/workload/ungated.js';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';

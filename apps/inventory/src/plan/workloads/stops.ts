@@ -1,6 +1,6 @@
 import { MusterError, type Assignment, type Report, type WorkloadRecord } from '#contracts';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
-import { mayStartByItself } from '#domain/workload/start-gate.js';
+import { mayStartByItself } from '#domain/workload/ungated.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';

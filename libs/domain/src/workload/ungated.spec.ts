@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aWorkload } from '#contracts/testing/a-workload.js';
-import { isStoppedThere, mayStartByItself, MOST_UNGATED, ungatedAfter, ungatedText } from './start-gate.js';
+import { isStoppedThere, mayStartByItself, MOST_UNGATED, ungatedAfter, ungatedText } from './ungated.js';
 
 const run = (name: string, gated?: boolean) => ({ name, generation: 1, ...(gated !== undefined && { gated }) });
 const never = (): boolean => false;
