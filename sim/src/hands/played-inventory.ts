@@ -16,7 +16,7 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { isOrderPending } from '#domain/incident/order.js';
+import { isOrderPending } from '#domain/incident/pending-order.js';
 import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';

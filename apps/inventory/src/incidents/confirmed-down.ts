@@ -1,5 +1,5 @@
 import { MusterError, type IncidentRecord, type OffProof } from '#contracts';
-import { withoutOrder } from '#domain/incident/order.js';
+import { withoutOrder } from '#domain/incident/pending-order.js';
 import { isAfterOff, mayGo } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
 

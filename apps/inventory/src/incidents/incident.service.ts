@@ -7,7 +7,7 @@ import {
   type PowerOrder,
   type WithRevision,
 } from '#contracts';
-import { isOrderPending } from '#domain/incident/order.js';
+import { isOrderPending } from '#domain/incident/pending-order.js';
 import { note } from '#domain/incident/steps.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';

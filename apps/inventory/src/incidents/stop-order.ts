@@ -1,5 +1,5 @@
 import { isOpenIncident, MusterError, type FencingSettings, type IncidentRecord } from '#contracts';
-import { isOrderDue, isOrderPending, withoutOrder } from '#domain/incident/order.js';
+import { isOrderDue, isOrderPending, withoutOrder } from '#domain/incident/pending-order.js';
 import { mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
 import { withheld } from '../plan/incidents/withheld.js';

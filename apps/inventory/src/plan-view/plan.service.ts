@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isEndedJob, isOpenIncident, Subjects, type PlanView, type RpcAnswer, type RpcRequest } from '#contracts';
-import { isOrderPending } from '#domain/incident/order.js';
+import { isOrderPending } from '#domain/incident/pending-order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';

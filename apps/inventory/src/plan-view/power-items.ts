@@ -6,7 +6,7 @@ import {
   type PlanFigure,
   type PlanItem,
 } from '#contracts';
-import { isOrderPending } from '#domain/incident/order.js';
+import { isOrderPending } from '#domain/incident/pending-order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { powerWish } from '#domain/power/power-wish.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
-import { isOrderDue } from '#domain/incident/order.js';
+import { isOrderDue } from '#domain/incident/pending-order.js';
 import { AgeBook } from '../ages/age-book.js';
 import { quarantineLeftMs, quarantineOver } from '#domain/power/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';

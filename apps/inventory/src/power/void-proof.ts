@@ -12,7 +12,7 @@ import {
   type PowerDevice,
   type RecoveryAssignment,
 } from '#contracts';
-import { withoutOrder } from '#domain/incident/order.js';
+import { withoutOrder } from '#domain/incident/pending-order.js';
 import { go } from '#domain/incident/steps.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isOffByIncident } from '#domain/incident/proven-off.js';

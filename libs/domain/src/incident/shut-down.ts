@@ -1,5 +1,5 @@
 import type { IncidentRecord, NodeRecord, PowerCommand } from '#contracts';
-import { isOrderPending } from './order.js';
+import { isOrderPending } from './pending-order.js';
 
 /** These ran to their limit or were ended in their course: the device may have taken them. */
 const unsure: readonly (string | undefined)[] = ['BMC_TIMEOUT', 'COMMAND_FAILED'];

@@ -1,5 +1,5 @@
 import { MusterError, type IncidentPhase, type IncidentRecord, type IncidentStep } from '#contracts';
-import { withoutOrder } from './order.js';
+import { withoutOrder } from './pending-order.js';
 import { mayGo, wasCommanded, type PhaseWriter } from './phases.js';
 
 /** Steps kept in the record; a node that fails for weeks must not grow its incident without end. */

@@ -1,5 +1,5 @@
 import type { IncidentRecord, NodeRecord, PowerCommand } from '#contracts';
-import { isOrderPending } from '../incident/order.js';
+import { isOrderPending } from '../incident/pending-order.js';
 import { quietPhases } from '../incident/phases.js';
 
 /**

@@ -13,7 +13,7 @@ import {
   type PowerDevice,
   type PowerOrder,
 } from '#contracts';
-import { isOrderPending, withoutOrder } from '../incident/order.js';
+import { isOrderPending, withoutOrder } from '../incident/pending-order.js';
 import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
 import { ungatedText } from '../workload/ungated.js';

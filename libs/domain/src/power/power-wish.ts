@@ -1,5 +1,5 @@
 import { commandLogOf, type CommandLog, type IncidentRecord, type PowerDevice, type PowerOrder } from '#contracts';
-import { isOrderDue } from '../incident/order.js';
+import { isOrderDue } from '../incident/pending-order.js';
 import { firstLevel, latestOff } from './levels.js';
 
 /** Off, by an incident, whoever opened it: at this level, in this attempt, of the devices that its order names. */

@@ -9,7 +9,7 @@ import {
   type PowerDevice,
   type PowerOrder,
 } from '#contracts';
-import { isOrderDue } from '../incident/order.js';
+import { isOrderDue } from '../incident/pending-order.js';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
 import { powerOf } from './power-wish.js';

@@ -7,7 +7,7 @@ import {
   type Reservations,
 } from '#contracts';
 import { dropClaim } from '../claim/claim-holds.js';
-import { withoutOrder } from '../incident/order.js';
+import { withoutOrder } from '../incident/pending-order.js';
 import { isAfterOff, mayCancel } from '../incident/phases.js';
 import { isOffByIncident } from '../incident/proven-off.js';
 import { go, note } from '../incident/steps.js';

@@ -1,5 +1,5 @@
 import type { IncidentRecord, PowerOrder, VerdictKind } from '#contracts';
-import { isOrderPending, withoutOrder } from '#domain/incident/order.js';
+import { isOrderPending, withoutOrder } from '#domain/incident/pending-order.js';
 import { note } from '#domain/incident/steps.js';
 import { standingRelease } from '#domain/incident/verdict-effect.js';
 import { withheld } from './withheld.js';

@@ -1,5 +1,5 @@
 import type { IncidentRecord, PowerOrder } from '#contracts';
-import { isOrderDue } from '#domain/incident/order.js';
+import { isOrderDue } from '#domain/incident/pending-order.js';
 import { lapsed, overtaken } from '#domain/power/power-order.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
