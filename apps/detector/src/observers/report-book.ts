@@ -1,6 +1,6 @@
 import { linkClass, type DetectionSettings, type LinkObservation, type Report } from '#contracts';
 import { isLateForVotes, isNamesake, isSameProcess, type KeptReport } from '#domain/verdict/report-order.js';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 import { Punctuality } from './punctuality.js';
 
 /** An older process beside a newer one, or one start in two boots: two machines under one name. Forgotten after this, ms. */

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '#contracts';
 import { isTakenOver } from '#domain/incident/fencing-leader.js';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
 import { FreshIdentityService } from '../identity/fresh-identity.service.js';

@@ -1,7 +1,7 @@
 import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 import { withState } from '../nodes/node-machine.js';
 import { returnOf, type ReturnFacts } from '#domain/return/return.js';
 

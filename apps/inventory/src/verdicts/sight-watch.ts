@@ -1,5 +1,5 @@
 import { BEACON_FRESH_MS, STORM_NEWS_MS, type Beacon } from '#contracts';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 
 /** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
 export const SETTLES_MS = 500;

@@ -1,5 +1,5 @@
 import { type GateCode, type GateResult, type NodeRecord, type Permits, type StormTrip } from '#contracts';
-import { isNewer } from '../verdict/order.js';
+import { isNewer } from '../verdict/newer.js';
 import { StormNumbers, type Grant, type StormFacts } from './storm-counts.js';
 import { askStorm, heldAt, stepTrips } from './storm.js';
 

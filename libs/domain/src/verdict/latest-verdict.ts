@@ -1,5 +1,5 @@
 import type { Beacon, NodeRecord, VerdictKind } from '#contracts';
-import { isNewer } from './order.js';
+import { isNewer } from './newer.js';
 
 /**
  * The last word on a node that this process has heard: from the record, which follows the durable verdicts, or from

@@ -1,5 +1,5 @@
 import type { Report } from '#contracts';
-import { isNewer } from './order.js';
+import { isNewer } from './newer.js';
 
 /** What tells one report of a node from another. */
 export type ReportMark = Pick<Report, 'epoch' | 'seq' | 'bootId'>;

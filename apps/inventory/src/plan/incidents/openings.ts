@@ -2,7 +2,7 @@ import type { ClusterSettings, IncidentRecord, NodeRecord, Verdict } from '#cont
 import { askGates } from '#domain/incident/gates.js';
 import { go } from '#domain/incident/steps.js';
 import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import { eachMade, type Decided } from '../each-record.js';

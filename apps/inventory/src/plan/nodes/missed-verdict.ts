@@ -1,5 +1,5 @@
 import type { Beacon, NodeRecord } from '#contracts';
-import { isNewer } from '#domain/verdict/order.js';
+import { isNewer } from '#domain/verdict/newer.js';
 
 /**
  * Does the beacon say of this node what its record does not know? Of the ones that are plainly UP it says nothing: a

@@ -25,7 +25,7 @@ export const contracts: readonly Mutant[] = [
   },
   {
     name: 'an older verdict replaces a newer one',
-    file: 'libs/domain/src/verdict/order.ts',
+    file: 'libs/domain/src/verdict/newer.ts',
     symbol: 'isNewer',
     operation: [{ operand: 'a.epoch > b.epoch' }, { operand: 'a.epoch === b.epoch' }],
     specs: ['apps/inventory/src/node-state/verdict-application.spec.ts'],

@@ -157,14 +157,14 @@ export const observers: readonly Mutant[] = [
   },
   {
     name: 'an older report replaces a newer one',
-    file: 'libs/domain/src/verdict/order.ts',
+    file: 'libs/domain/src/verdict/newer.ts',
     symbol: 'isNewer',
     operation: { replace: 'a.seq > b.seq', with: 'a.seq !== b.seq' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },
   {
     name: 'a process that has ended replaces its successor',
-    file: 'libs/domain/src/verdict/order.ts',
+    file: 'libs/domain/src/verdict/newer.ts',
     symbol: 'isNewer',
     operation: { replace: 'a.epoch > b.epoch', with: 'a.epoch !== b.epoch' },
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
