@@ -22,7 +22,7 @@ import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter, newJob } from '#domain/job/changes.js';
 import { newIncident } from '../../../apps/inventory/src/plan/incidents/new-incident.js';
-import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
+import { stopped } from '../../../apps/inventory/src/incidents/stopped-incident.js';
 import { answerRpc } from '../nats/answer-rpc.js';
 import type { Chassis } from './chassis.js';
 

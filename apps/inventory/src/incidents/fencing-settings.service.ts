@@ -23,7 +23,7 @@ import { IncidentService } from './incident.service.js';
 import { failedTest } from './self-test.js';
 import { SelfTests, type TestOutcome } from './self-tests.js';
 import { weaknesses } from './weaknesses.js';
-import { stopAll, stopped } from './stop-order.js';
+import { stopAll, stopped } from './stopped-incident.js';
 
 /**
  * More than 64 sessions at once time out on one machine. The gateway waits for 10 s: by then it was answered, and nothing

@@ -1460,13 +1460,13 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a pause ends at the first incident that cannot be written',
-    file: 'apps/inventory/src/incidents/stop-order.ts',
+    file: 'apps/inventory/src/incidents/stopped-incident.ts',
     symbol: 'stopAll',
     operation: {
       replace: 'stop(i).catch((e: unknown) => failed.push({ node: i.node, error: MusterError.from(e) }))',
       with: 'stop(i)',
     },
-    specs: ['apps/inventory/src/incidents/stop-order.spec.ts'],
+    specs: ['apps/inventory/src/incidents/stopped-incident.spec.ts'],
   },
   {
     name: 'devices of a node that waits for its check are not tested before the mode is set to enforce',

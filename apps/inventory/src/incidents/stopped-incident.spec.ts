@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError, type PowerCommand } from '#contracts';
 import { anIncident } from '../testing/records.js';
-import { mayCommand, stopAll, stopped } from './stop-order.js';
+import { mayCommand, stopAll, stopped } from './stopped-incident.js';
 
 const paused = { paused: { until: 9, by: 'eve', reason: 'moving racks' } };
 const command = (verb: 'off' | 'on'): PowerCommand => ({
