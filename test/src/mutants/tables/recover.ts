@@ -810,7 +810,7 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a start is given although a view has a gap',
-    file: 'apps/inventory/src/plan/service.ts',
+    file: 'apps/inventory/src/plan/out-of-service.ts',
     symbol: 'reasonsIn',
     operation: { set: 'gap', to: 'undefined' },
     specs: STARTS,

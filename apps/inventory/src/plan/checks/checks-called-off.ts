@@ -4,7 +4,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import { eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { CancelJob, FreeNode } from '../intent.js';
-import { heldIn, reasonsIn } from '../service.js';
+import { heldIn, reasonsIn } from '../out-of-service.js';
 import { servesOn } from './periodic-check.js';
 import { calmIn, ownChecks } from './periodic-checks.js';
 

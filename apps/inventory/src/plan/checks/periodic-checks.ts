@@ -4,7 +4,7 @@ import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
 import { aboutJob, aboutNode, eachMade, eachRecord, type Decided } from '../each-record.js';
 import type { WantedJob } from '../intent.js';
-import { heldIn, reasonsIn } from '../service.js';
+import { heldIn, reasonsIn } from '../out-of-service.js';
 import { checksToBegin, isCalm, mayBeChecked, type WatchedNode } from './periodic-check.js';
 
 /** A node whose check was refused lets others go first for so long, ms. */

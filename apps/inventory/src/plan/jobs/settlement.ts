@@ -8,7 +8,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 import { intentsOfEach } from '../each-record.js';
 import type { EndedJob, NodeAfterJob, SettleJob } from '../intent.js';
-import { heldIn } from '../service.js';
+import { heldIn } from '../out-of-service.js';
 import { settle } from './settle.js';
 
 /**

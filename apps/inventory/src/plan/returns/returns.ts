@@ -18,7 +18,7 @@ import { aboutJob, aboutNode, allIntents, eachMade, eachRecord, type Decided } f
 import type { ChangeNode, Intent, SubmitJobs, WantedJob } from '../intent.js';
 import { failedTries } from './return-retries.js';
 import { workThere } from './work-there.js';
-import { heldIn } from '../service.js';
+import { heldIn } from '../out-of-service.js';
 
 /** Returns that are dealt with at once: a rack that comes back must not stop everything else. */
 export const RETURNS_AT_ONCE = 4;

@@ -4,7 +4,7 @@ import { missingOf, offersOf } from '../../nodes/missing-drivers.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import { aboutNode, aboutWorkload, decideTogether, eachRecord, type Decided } from '../each-record.js';
-import { heldIn, reasonsIn } from '../service.js';
+import { heldIn, reasonsIn } from '../out-of-service.js';
 
 /** The nodes as placement sees them, by name. On one of which it cannot be said whether it serves nothing is placed. */
 export const candidateNodes = perFleet((fleet: Fleet): Decided<CandidateNode> => {
