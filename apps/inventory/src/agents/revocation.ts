@@ -1,5 +1,5 @@
 import { MusterError, phaseText, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
-import { withState } from '../nodes/node-machine.js';
+import { withState } from '../nodes/node-status.js';
 
 export interface RevocationFacts {
   hold?: Hold | undefined;

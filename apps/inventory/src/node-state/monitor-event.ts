@@ -1,6 +1,6 @@
 import { MANAGEMENT, nodeName, type MonitorNode, type NodeRecord } from '#contracts';
 import { newNode } from '../nodes/new-node.js';
-import { withState } from '../nodes/node-machine.js';
+import { withState } from '../nodes/node-status.js';
 
 export type MonitorChange = 'discovered' | 'disappeared';
 

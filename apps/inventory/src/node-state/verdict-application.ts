@@ -2,7 +2,7 @@ import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isNewer } from '#domain/verdict/newer.js';
-import { withState } from '../nodes/node-machine.js';
+import { withState } from '../nodes/node-status.js';
 import { returnOf, type ReturnFacts } from '#domain/return/return.js';
 
 /** What a verdict says of the second axis; undefined: it leaves it alone. */

@@ -10,7 +10,7 @@ import {
   type Reservations,
 } from '#contracts';
 import { brokenTurn, takesDown } from '#domain/return/turn.js';
-import { refusedStart, statusDuring } from '../nodes/node-machine.js';
+import { refusedStart, statusDuring } from '../nodes/node-status.js';
 import { brokenRoleRule, type RoledNode } from './role-rules.js';
 
 /** More than this many waiting jobs, and a request is refused. */

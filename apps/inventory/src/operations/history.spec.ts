@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { defaultHostGroups, MusterError, type JobRecord, type NodeRecord, type Reservations } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { settle } from '../plan/jobs/settle.js';
-import { moveForJob } from '../nodes/node-machine.js';
+import { moveForJob } from '../nodes/node-status.js';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { admit, type AdmissionRequest } from './admission.js';
 import { heldBy, noReservations, release, reserve } from './reservations.js';

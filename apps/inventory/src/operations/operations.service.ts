@@ -13,7 +13,7 @@ import {
 } from '#contracts';
 import type { Entry } from '#bus';
 import { newJob } from '#domain/job/changes.js';
-import { moveForJob } from '../nodes/node-machine.js';
+import { moveForJob } from '../nodes/node-status.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';

@@ -706,7 +706,7 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a service is tested on a node on which others are set up',
-    file: 'apps/inventory/src/nodes/node-machine.ts',
+    file: 'apps/inventory/src/nodes/node-status.ts',
     symbol: 'refusedStart',
     operation: { replace: "kind === 'service-test'", with: 'false' },
     specs: ['apps/inventory/src/operations/admission.spec.ts'],

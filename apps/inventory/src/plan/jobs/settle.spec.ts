@@ -4,7 +4,7 @@ import { afterCheck, stageByCheck } from '#domain/return/after-check.js';
 import { returnStage } from '#domain/return/stage.js';
 import { aJob, aNode } from '../../testing/fixtures.js';
 import { verdictOf } from '../../nodes/accepted-drift.js';
-import { moveForJob } from '../../nodes/node-machine.js';
+import { moveForJob } from '../../nodes/node-status.js';
 import { settle, type SettleFacts } from './settle.js';
 
 const facts: SettleFacts = { onReturn: 'resetup', at: 7 };

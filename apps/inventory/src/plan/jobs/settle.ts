@@ -10,7 +10,7 @@ import {
   type PendingReturn,
 } from '#contracts';
 import { withHardware } from '../../identity/with-hardware.js';
-import { statusAfter, withStatus } from '../../nodes/node-machine.js';
+import { statusAfter, withStatus } from '../../nodes/node-status.js';
 import { neverBegan } from '#domain/job/changes.js';
 import { afterCheck, type CheckedStep } from '#domain/return/after-check.js';
 import { afterResetup } from '#domain/return/after-resetup.js';

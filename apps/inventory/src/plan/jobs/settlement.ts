@@ -1,7 +1,7 @@
 import { isEndedJob, managementAddress, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
 import { applyMonitorEvent } from '../../node-state/monitor-event.js';
 import type { CheckVerdict } from '#domain/return/check-verdict.js';
-import { statusDuring } from '../../nodes/node-machine.js';
+import { statusDuring } from '../../nodes/node-status.js';
 import { verdictOf } from '../../nodes/accepted-drift.js';
 import { heldBy, release } from '../../operations/reservations.js';
 import type { Fleet } from '../../snapshot/fleet.js';
