@@ -135,7 +135,7 @@ describe('a fencer that is composed without Nest', () => {
       fenced(over.signal).then((i) => resolve(i.phase), reject);
     });
 
-  it('asks again, and obeys, where the settings were changed after the leave was given', async () => {
+  it('asks again, and obeys, where the settings were changed after inventory agreed', async () => {
     chassis.beforeRead = async () => {
       chassis.beforeRead = () => Promise.resolve();
       await bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, () => defaultSettings('spec'));
@@ -146,7 +146,7 @@ describe('a fencer that is composed without Nest', () => {
     expect(chassis.given.map((g) => g.verb)).not.toContain('off');
   });
 
-  it('asks again, and obeys, where the leave has aged while the off waited for its turn at the BMC', async () => {
+  it('asks again, and obeys, where the answer has aged while the off waited for its turn at the BMC', async () => {
     const clock = new AdvancedClock();
     class SlowQueue extends BmcQueue {
       override async turn(...[bmc, urgency, signal]: Parameters<BmcQueue['turn']>) {

@@ -87,7 +87,7 @@ export class FleetWorld implements PlayWorld {
       chassis,
       hosts,
       brake: brakeLimit(history.nodes.length, history.storm),
-      bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
+      bounds: { ...presentBounds, staleRecheckMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
       isCalledUp: (node) => this.monitor.lastOf(node) === 'UP',

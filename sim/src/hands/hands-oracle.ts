@@ -38,13 +38,13 @@ export type HandsRule = keyof typeof HandsRules;
 /** What counts of the promises; a mend tightens them. */
 export interface HandsBounds {
   /** An off may be given to a machine that has been heard again for so long, ms: what the last look may be late. */
-  staleLeaveMs: number;
+  staleRecheckMs: number;
   /** With faults over, so long after, ms, dead machines are fenced and accepted jobs have ended. */
   settledMs: number;
 }
 
-/** A leave counts for 500 ms, by the fencer's clock; what the guard needs to start comes after it was given. */
-export const presentBounds: HandsBounds = { staleLeaveMs: 510, settledMs: 120_000 };
+/** A recheck's answer counts for 500 ms, by the fencer's clock; what the guard needs to start comes after it was given. */
+export const presentBounds: HandsBounds = { staleRecheckMs: 510, settledMs: 120_000 };
 
 /** Of its ttl, a lease is valid from the moment at which its last write was sent. */
 const VALID = 0.85;
@@ -398,7 +398,7 @@ export class HandsOracle<More extends string = never> {
     this.probe('off sent to a machine that lives again');
     // From then on nobody can take it back: opening a session may take a BMC long.
     const forMs = begunMs - since;
-    if (forMs > this.bounds.staleLeaveMs)
+    if (forMs > this.bounds.staleRecheckMs)
       this.violate('living-off', `${fencer} gave off to ${node}, which had lived again for ${Math.round(forMs)} ms`);
   }
 

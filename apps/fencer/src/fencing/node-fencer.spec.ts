@@ -38,7 +38,7 @@ interface World {
   known?: Partial<NodeRecord>;
   /** What the device says of itself when it is asked for the nth time. */
   says?: (n: number) => DeviceIdentity;
-  /** What inventory tells with its leave. */
+  /** What inventory answers to the recheck besides. */
   handed?: FreshIdentity;
   /** Of the incident as it is read then, where that is another than it was. */
   phase?: () => IncidentRecord['phase'] | undefined;

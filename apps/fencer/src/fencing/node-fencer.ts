@@ -17,7 +17,7 @@ import {
 } from '#contracts';
 import { isTakenOver } from '#domain/incident/fencing-leader.js';
 import type { FenceMemory } from '#domain/power/fence-step.js';
-import { counts, isFor, slowAnswers, type Leave } from '#domain/power/leave.js';
+import { counts, isFor, slowAnswers, type RecheckAnswer } from '#domain/power/recheck-answer.js';
 import { levelStart } from '#domain/power/levels.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { nextPowerStep } from '#domain/power/next-step.js';
@@ -80,10 +80,10 @@ interface Attempt {
   /** Reads that are in the record. */
   told: number;
   endedMs: Record<string, number>;
-  recheck?: Leave;
+  recheck?: RecheckAnswer;
   /** Who the devices said they are, as read here. */
   identities: IdentityRead[];
-  /** The same as inventory knew it with its last leave that told of it. */
+  /** The same as inventory knew it with its last answer that told of it. */
   handed: IdentityRead[];
 }
 
@@ -326,7 +326,7 @@ export class NodeFencer {
   }
 
   /** Does the incident still stand, on the verdict as of now? No answer is a no. */
-  private async recheck(i: IncidentRecord, attempt: Attempt): Promise<Leave> {
+  private async recheck(i: IncidentRecord, attempt: Attempt): Promise<RecheckAnswer> {
     const settings = await this.settingsRevision();
     const atMs = this.clock.monotonicMs();
     let answer: Pick<RpcAnswer<'inventory.incidents.recheck'>, 'go' | 'reason' | 'revision' | 'identity'>;
@@ -340,13 +340,13 @@ export class NodeFencer {
     }
     const { go, reason, revision } = answer;
     const slow = slowAnswers(attempt.recheck, this.clock.monotonicMs() - atMs);
-    const leave: Leave = { atMs, go, reason, revision, settings, slow };
-    attempt.recheck = leave;
+    const recheck: RecheckAnswer = { atMs, go, reason, revision, settings, slow };
+    attempt.recheck = recheck;
     if (answer.identity !== undefined) attempt.handed = handedReads(answer.identity, atMs);
     if (!go && reason !== this.loggedStop)
       this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
     this.loggedStop = go ? undefined : reason;
-    return leave;
+    return recheck;
   }
 
   private async settingsRevision(): Promise<number> {
@@ -354,22 +354,22 @@ export class NodeFencer {
   }
 
   /**
-   * Right before the intent of an `off`, which may have waited long for its turn: a leave that has aged, or that was
+   * Right before the intent of an `off`, which may have waited long for its turn: an answer that has aged, or that was
    * given before the settings were changed, is asked for anew.
    */
   private async mayPowerOff(i: IncidentRecord, revision: number, attempt: Attempt): Promise<boolean> {
     const settings = await this.settingsRevision();
-    let leave = attempt.recheck;
-    if (leave?.settings !== settings || !counts(leave, this.clock.monotonicMs()))
-      leave = await this.recheck(i, attempt);
-    return isFor(leave, revision) && counts(leave, this.clock.monotonicMs());
+    let answer = attempt.recheck;
+    if (answer?.settings !== settings || !counts(answer, this.clock.monotonicMs()))
+      answer = await this.recheck(i, attempt);
+    return isFor(answer, revision) && counts(answer, this.clock.monotonicMs());
   }
 
   /** The same after the intent: the store may have tried for seconds to write it. */
   private async stillMayPowerOff(i: IncidentRecord, attempt: Attempt): Promise<boolean> {
     if (counts(attempt.recheck, this.clock.monotonicMs())) return true;
-    const leave = await this.recheck(i, attempt);
-    return counts(leave, this.clock.monotonicMs());
+    const answer = await this.recheck(i, attempt);
+    return counts(answer, this.clock.monotonicMs());
   }
 
   /** Starts a command beside the loop, which goes on when it has ended. */

@@ -13,7 +13,7 @@ import {
 } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { decideFence as decide, type FenceMemory, type FenceStep } from './fence-step.js';
-import type { Leave } from './leave.js';
+import type { RecheckAnswer } from './recheck-answer.js';
 import type { PowerRead } from './power-read.js';
 import { IDENTITY_FRESH_MS, type IdentityRead } from './whose-device.js';
 
@@ -26,7 +26,7 @@ const decideFence = (
   now: number,
 ): FenceStep => decide({ verb: 'off', orderer: 'incident', ...i }, i, levels, m, now);
 const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
-const aLeave = (o: Partial<Leave>): Leave => ({
+const anAnswer = (o: Partial<RecheckAnswer>): RecheckAnswer => ({
   atMs: 0,
   go: true,
   reason: 'spec',
@@ -132,7 +132,7 @@ function play(
     if (step.do === 'next-level') incident.level = step.level;
     else if (step.do === 'recheck') {
       advance(now + 10);
-      m.recheck = aLeave({ atMs: now, go: o.recheck?.(rechecks++) ?? true });
+      m.recheck = anAnswer({ atMs: now, go: o.recheck?.(rechecks++) ?? true });
     } else if (step.do === 'wait') {
       const next = Math.min(step.untilMs, ...pending.map((p) => p.at));
       advance(Math.max(next, now + 0.001));
@@ -371,9 +371,9 @@ describe('fencing, decided', () => {
     expect(play([[device('bmc')]], { bmc: refusing('BMC_TIMEOUT') }).step).toMatchObject({ lacking: [] });
   });
 
-  it('an old leave to fence is not enough for an off: the verdict is asked for again right before', () => {
+  it('an old answer to the recheck is not enough for an off: the verdict is asked for again right before', () => {
     const on: PowerRead = { device: 'bmc', level: 0, power: 'on', startedMs: 2_800, endedMs: 2_900, at: 0 };
-    const with_ = (atMs: number, more: Partial<Leave> = {}): FenceMemory => ({
+    const with_ = (atMs: number, more: Partial<RecheckAnswer> = {}): FenceMemory => ({
       sinceMs: 0,
       reads: [on],
       endedMs: {},
@@ -381,7 +381,7 @@ describe('fencing, decided', () => {
       drivers: ['ipmitool'],
       revision: 7,
       ...{ identified: {}, identities: [] },
-      recheck: aLeave({ atMs, revision: 7, ...more }),
+      recheck: anAnswer({ atMs, revision: 7, ...more }),
     });
     const incident = { level: 0, attempt: 0, commands: [] };
     const step = (m: FenceMemory) => decideFence(incident, [[device('bmc')]], m, 3_000);

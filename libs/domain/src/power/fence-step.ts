@@ -8,7 +8,7 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { retryDelayMs, type RetryPolicy } from '../retry/retry-policy.js';
-import { counts, isFor, type Leave } from './leave.js';
+import { counts, isFor, type RecheckAnswer } from './recheck-answer.js';
 import { latestOff, levelEnd } from './levels.js';
 import type { PowerMemory, PowerRead } from './power-read.js';
 import type { FenceWish } from './power-wish.js';
@@ -35,7 +35,7 @@ export interface FenceMemory extends PowerMemory {
   /** Revision of the record that is decided on. */
   revision: number;
   /** Last answer of inventory: does the incident still stand? */
-  recheck?: Leave;
+  recheck?: RecheckAnswer;
 }
 
 export interface FenceCommand {

@@ -50,13 +50,13 @@ describe('what is wanted of the power of a node', () => {
             ...(isOnWanted && { powerOn: { wanted: true, requestedAt: 0 } }),
             ...(ordered !== undefined && { order: ordered }),
           });
-          const leave = { atMs: now, go: true, reason: '', revision: 1, settings: 1, slow: 0 };
+          const recheck = { atMs: now, go: true, reason: '', revision: 1, settings: 1, slow: 0 };
           const read = (power: 'on' | 'off' | 'unknown', n: number) => {
             const startedMs = n * 500;
             return { device: 'bmc', level: 0, power, startedMs, endedMs: startedMs + 50, at: 0 };
           };
           const unproven = { identified: {}, identities: [] };
-          const seen = { sinceMs: 0, drivers: ['ipmitool'], revision: 1, recheck: leave, quietSinceMs: 0, endedMs: {} };
+          const seen = { sinceMs: 0, drivers: ['ipmitool'], revision: 1, recheck, quietSinceMs: 0, endedMs: {} };
           const memory = { ...seen, ...unproven, reads: reads.map(read), busy: [] };
           const step = nextPowerStep(powerOf(i), [[bmc]], memory, now);
           const wish = powerWish(i);

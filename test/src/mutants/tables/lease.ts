@@ -243,11 +243,11 @@ export const lease: readonly Mutant[] = [
     specs: ['sim/src/nats/token-floor.spec.ts'],
   },
   {
-    name: 'a fencer gets its leave though its token would be forgotten with the bucket of leases',
+    name: 'a fencer is answered that it may power off though its token would be forgotten with the bucket of leases',
     file: 'apps/inventory/src/incidents/recheck.service.ts',
     symbol: 'RecheckService.recheck',
     operation: { drop: 'await this.store.tokens.keep(q.epoch);' },
-    specs: ['apps/inventory/src/incidents/leave-token.spec.ts'],
+    specs: ['apps/inventory/src/incidents/recheck-token.spec.ts'],
   },
   {
     name: 'a token that is taken while another is noted is noted with the next renewal',

@@ -11,14 +11,14 @@ const superseded = ['libs/domain/src/restore/superseded.spec.ts'];
 /** A store that cannot be written is named, and nothing makes it worse. */
 export const store: readonly Mutant[] = [
   {
-    name: 'a fencer that does not read what this version stores gets its leave',
+    name: 'a fencer that does not read what this version stores is answered that it may power off',
     file: 'apps/inventory/src/incidents/recheck.service.ts',
     symbol: 'RecheckService.recheck',
     operation: { drop: 'if (isOutdatedFencer(q.reads)) return no(outdatedFencer(this.store.workers.live()));' },
     specs: ['apps/inventory/src/plan/alarms/outdated-workers.spec.ts'],
   },
   {
-    name: 'a fencer that reads no power records gets its leave',
+    name: 'a fencer that reads no power records is answered that it may power off',
     file: 'apps/inventory/src/plan/alarms/outdated-workers.ts',
     symbol: 'needs',
     operation: { replace: 'READS.powerRecords', with: 'READS.sealed' },

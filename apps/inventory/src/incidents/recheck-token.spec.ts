@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => served?.stop());
 
 /** Inventory on a real server; the spec plays a fencer whose lease its inventory has never seen. */
-it('the token of a fencer that gets its leave is kept apart from bucket leases before it is answered, and an older one gets none', async () => {
+it('the token of a fencer that may power off is kept apart from bucket leases before it is answered, and an older one gets none', async () => {
   const { bus } = served.fleet;
   await served.fleet.die('n-4');
   await until(
