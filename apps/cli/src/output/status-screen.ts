@@ -45,7 +45,7 @@ export function statusScreen(
     ...fenceable(s),
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
-    `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
+    `brake      ${s.brake.candidates} unhealthy nodes, at most ${s.brake.limit}`,
     ...some((s.storms ?? []).map((x) => `  ${t.paint('red', 'storm')}    ${x.detail}`)),
     `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
     ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}${todo(n.remedy)}`)),
