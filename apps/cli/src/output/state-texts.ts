@@ -21,7 +21,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   investigating: [
     'The gates are asked, with the verdict as of now.',
-    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`; or a person confirms.',
+    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`; or a person confirms the node down or cancels it.',
   ],
   suppressed: [
     'Blocked by a gate, which is named with its figures.',
@@ -29,7 +29,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   fencing: [
     'The fencing leader powers the node off, level by level, and reads its power back.',
-    'Two reads as off of each device of a level; or no level is left; or the node is heard when the quarantine is over.',
+    'Two reads as off of each device of a level; or no level is left; or the node is heard when the quarantine is over; or a person confirms it down. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
   ],
   fenced: [
     'The power was proven off, or a person has confirmed that the node is down.',
@@ -37,7 +37,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   failed: [
     'No fencing level could be proven off. Nothing is recovered, and the alarm `fencing-failed` stands.',
-    'The backoff is over, the devices were edited, or a person confirms; or the node is heard.',
+    'The backoff is over, the devices were edited, or a person confirms the node down; or the node is heard. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
   ],
   recovering: [
     'What was assigned to the node is taken from it while it is off, placed, and started elsewhere. What the node has when it comes back stays with it.',
@@ -100,7 +100,7 @@ export const stageTexts: Record<WorkloadStage, StateText> = {
   'start-owed': ['It is assigned, and its start is owed.', 'A job gets the start, once nothing stands against it.'],
   starting: [
     'A job has its start, and the start gate of its node, where its unit has one, is open.',
-    'The job, or the report of the node, tells.',
+    'The job has ended, or the node reports it.',
   ],
   running: ['It is assigned, and nothing is owed.', 'An edit, a move, an end, a reboot, or the death of its node.'],
   'leave-owed': [

@@ -190,7 +190,7 @@ const node = (): string =>
     stateDiagram(statusChanges.map(({ from, to, by, when }) => ({ from, to, label: `${by} ${endings[when]}` }))),
     tableOf(statusTexts),
     '### State',
-    'Is the node heard? By the verdicts of the detector (`apps/inventory/src/node-state/verdict-application.ts`), in any status. `SUSPECT` and `UNKNOWN` leave it as it is. Of a node without an agent external monitors tell.',
+    'Is the node heard? By the verdicts of the detector (`apps/inventory/src/node-state/verdict-application.ts`), in any status. `SUSPECT` and `UNKNOWN` leave it as it is. For a node without an agent external monitors report it.',
     stateDiagram([
       { from: OUTSIDE, to: 'Unknown' },
       { from: 'Unknown', to: 'Discovered', label: 'UP or DEGRADED' },
