@@ -14,7 +14,7 @@ function namesUnder(head: string): string[] {
 
 describe('docs/testing.md has each named history', () => {
   it.each([
-    ['The simulation of the hands', Object.keys(namedHistories)],
+    ['The simulation of fencers and provisioners (`sim -- hands`)', Object.keys(namedHistories)],
     ['The simulation of the whole plane', Object.keys(namedFleets)],
   ])('in the table of: %s', (head, names) => {
     const written = names.map((name) => name.replace(/^(conductor-killed)-\w+$/, '$1-PHASE'));

@@ -4,7 +4,7 @@ import { HandsRules } from './hands-oracle.js';
 import { HandsWorld } from './hands-world.js';
 import { NAMED_SEED, namedHistories, type NamedHistory } from './named-histories.js';
 
-/** The simulation of the hands. */
+/** The simulation of fencers and provisioners. */
 export const hands = new Player<HandsHistory, NamedHistory>({
   draw: drawHands,
   named: namedHistories,
