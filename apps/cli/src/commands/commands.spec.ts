@@ -148,6 +148,14 @@ describe('commands', () => {
       expect((await sut.call(['storm', 'get', '-j'])).stdout).toContain('"cause": "blindness"');
     });
 
+    it('is shown with what is not back, and the limit that this is over', async () => {
+      const rack = { ...storm, id: 's-2', limit: 2, restDomain: { name: 'r1', rest: 3, nodes: 4 } };
+      sut.on('GET /v1/storms', { items: [{ ...storm, limit: 4 }, rack] });
+      const { stdout } = await sut.call(['storm', 'get']);
+      expect(stdout).toContain('s-1: rest: 1 (at most 4)\n');
+      expect(stdout).toContain('s-2: rest: 1 (3 of r1, at most 2)\n');
+    });
+
     it('is released for some, and says who was refused', async () => {
       sut.on('POST /v1/storms/s-1/release', { nodes: [{ node: 'a-1', ok: true }] });
       const released = await sut.call(['storm', 'release', 's-1', '--nodes', 'a-1', '--reason', 'dark']);

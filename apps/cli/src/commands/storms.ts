@@ -48,6 +48,10 @@ export function stormCommands(program: Command): void {
 const causeText = ({ cause, domain }: StormView): string =>
   cause === 'blindness' ? 'no quorum' : domain === undefined ? cause : `${cause} ${domain}`;
 
+/** What is not back, and how much of it may be for the storm to end by itself. */
+const restText = ({ rest, limit, restDomain: d }: StormView): string =>
+  d === undefined ? `${rest.length} (at most ${limit})` : `${rest.length} (${d.rest} of ${d.name}, at most ${limit})`;
+
 const view = (terminal: Terminal): View<StormView> => ({
   name: (s) => s.id,
   head: ['STORM', 'CAUSE', 'SINCE', 'MEMBERS', 'BACK', 'REST', 'RESUMES'],
@@ -57,7 +61,7 @@ const view = (terminal: Terminal): View<StormView> => ({
     moment(s.at, terminal),
     String(s.members.length),
     String(s.returned.length),
-    `${s.rest.length} (at most ${s.limit})`,
+    restText(s),
     s.resumesAt === undefined ? 'by an operator' : moment(s.resumesAt, terminal),
   ],
   none: 'no storm stands',

@@ -3192,7 +3192,18 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Neither heard as UP now, nor cordoned, confirmed down, deleted, fenced or released.',
       },
       released: { type: 'array', items: { type: 'string' } },
-      limit: { type: 'number', description: 'Of the rest, at most so many may be for it to end by itself.' },
+      limit: {
+        type: 'number',
+        description:
+          'Of the rest, at most so many may be for it to end by itself: of what `restDomain` counts, where that is there.',
+      },
+      restDomain: {
+        type: 'object',
+        properties: { name: { type: 'string' }, rest: { type: 'number' }, nodes: { type: 'number' } },
+        required: ['name', 'rest', 'nodes'],
+        description:
+          'The failure domain that `limit` is of: `rest` of its `nodes` are not back. Absent: it is of the fleet, and all that are not back count.',
+      },
       standsForMs: {
         type: 'number',
         description:

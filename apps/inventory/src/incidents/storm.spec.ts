@@ -153,6 +153,25 @@ describe('a storm', () => {
     expect(fleet.trips).toEqual([]);
   });
 
+  it('says which limit keeps it from its end, and never a figure that would let it end', () => {
+    const racks = new Fleet(40, 10);
+    racks.cut(
+      ...racks
+        .names(1, 40)
+        .filter((n) => racks.domainOf(n) === racks.domainOf('n-1'))
+        .slice(0, 3),
+    );
+    const view = racks.wait(minutes(5)).view();
+    const domain = racks.domainOf('n-1');
+    expect(view).toMatchObject({ cause: 'domain', limit: 2, restDomain: { name: domain, rest: 3, nodes: 4 } });
+    expect(view.detail).toContain(
+      `; 3 of the 4 nodes of failure domain ${domain} are not back, at most 2 may be. It does not end by itself`,
+    );
+    const plain = new Fleet(10).cut('n-1', 'n-2', 'n-3').view();
+    expect(plain.detail).toContain('; 3 are not back, at most 2 may be. It does not end by itself');
+    expect(plain).not.toHaveProperty('restDomain');
+  });
+
   it('is prolonged by first returns, and not by one that flaps', () => {
     const fleet = new Fleet(10).cut('n-1', 'n-2', 'n-3', 'n-4').heal('n-3').wait(60_000).heal('n-4');
     for (let i = 0; i < 11; i++) fleet.wait(10_000).cut('n-4').wait(1).heal('n-4');

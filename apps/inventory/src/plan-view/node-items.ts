@@ -15,7 +15,11 @@ export const stormItems = (f: PlanFacts): PlanItem[] =>
     does: 'waits',
     next: 'is over',
     reason: s.detail,
-    figures: [{ of: 'members that are not back', count: s.rest.length, limit: s.limit }],
+    figures: [
+      s.restDomain === undefined
+        ? { of: 'members that are not back', count: s.rest.length, limit: s.limit }
+        : { of: `nodes of ${s.restDomain.name} that are not back`, count: s.restDomain.rest, limit: s.limit },
+    ],
     again:
       s.resumesAt === undefined
         ? { when: 'an operator has released or confirmed its members, or they are back' }

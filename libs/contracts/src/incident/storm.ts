@@ -37,8 +37,13 @@ export interface StormView {
   /** Neither heard as UP now, nor cordoned, confirmed down, deleted, fenced or released. */
   rest: string[];
   released: string[];
-  /** Of the rest, at most so many may be for it to end by itself. */
+  /** Of the rest, at most so many may be for it to end by itself: of what `restDomain` counts, where that is there. */
   limit: number;
+  /**
+   * The failure domain that `limit` is of: `rest` of its `nodes` are not back. Absent: it is of the fleet, and all that are
+   * not back count.
+   */
+  restDomain?: { name: string; rest: number; nodes: number };
   /** ms for which it has stood, on the answering process's monotonic clock; at most 10 s less than it is. */
   standsForMs: number;
   /** Wall clock, ms: it ends by itself then, if nobody else returns first. Absent: an operator ends it. */

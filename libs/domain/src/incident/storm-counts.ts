@@ -98,7 +98,7 @@ export function fellTogether(s: StormFacts, domain: string, ms: number): Set<str
 }
 
 /** So many of one failure domain may fall together: two, or half of it. */
-const mostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string): number =>
+export const mostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string): number =>
   Math.max(2, Math.floor((s.domains[domain]?.members ?? 0) / 2));
 
 /** So many of one failure domain are more than may fall together. */

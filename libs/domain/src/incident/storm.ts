@@ -12,9 +12,11 @@ import {
   fellTogether,
   isMostOfDomain,
   isTogether,
+  mostOfDomain,
   stormCounts,
   StormNumbers,
   type Latch,
+  type StormCount,
   type StormFacts,
   type StormGate,
 } from './storm-counts.js';
@@ -81,14 +83,28 @@ export const restOf = (t: StormTrip, l: Pick<Latch, 'state'>): string[] =>
     .filter(([node, m]) => m.released === undefined && l.state(node) === 'rest')
     .map(([node]) => node);
 
-function isOver(nodes: readonly string[], s: StormFacts): boolean {
-  if (nodes.length > brakeLimit(s.members, s.limits)) return true;
+interface RestCount extends StormCount {
+  /** Whose nodes are counted; absent: all are. */
+  domain?: string;
+}
+
+/** The limit that leaves the least room to those that are not back, of the fleet before one of a failure domain. */
+function tightest(nodes: readonly string[], s: StormFacts): RestCount {
   const byDomain = new Map<string, number>();
   for (const node of nodes) {
     const domain = s.domainOf(node);
     if (domain !== undefined) byDomain.set(domain, (byDomain.get(domain) ?? 0) + 1);
   }
-  return [...byDomain].some(([domain, count]) => isMostOfDomain(s, domain, count));
+  const room = ({ count, limit }: StormCount): number => limit - count;
+  const ofFleet: RestCount = { count: nodes.length, limit: brakeLimit(s.members, s.limits) };
+  return [...byDomain]
+    .map(([domain, count]): RestCount => ({ count, limit: mostOfDomain(s, domain), domain }))
+    .reduce((least, c) => (room(c) < room(least) ? c : least), ofFleet);
+}
+
+function isOver(nodes: readonly string[], s: StormFacts): boolean {
+  const { count, limit } = tightest(nodes, s);
+  return count > limit;
 }
 
 function withReturns(t: StormTrip, l: Latch): StormTrip {
@@ -200,10 +216,14 @@ function utc(ms: number): string {
 export function viewOf(t: StormTrip, s: StormFacts, l: Latch, standsForMs: number): StormView {
   const members = Object.keys(t.members).sort();
   const rest = restOf(t, l).sort();
-  const limit = brakeLimit(s.members, s.limits);
-  const opens = !isOver(rest, s);
+  const { count, limit, domain } = tightest(rest, s);
+  const restDomain =
+    domain === undefined ? undefined : { name: domain, rest: count, nodes: s.domains[domain]?.members ?? 0 };
+  const opens = count <= limit;
   const resumesAt = l.wallNow + Math.max(0, StormNumbers.opensAfter - l.calmMs(t));
-  const named = `Storm ${t.id} of ${members.length} node(s): ${why[t.cause]}; ${rest.length} ${rest.length === 1 ? 'is' : 'are'} not back, at most ${limit} may be.`;
+  const ofDomain =
+    restDomain && ` of the ${restDomain.nodes} node${restDomain.nodes === 1 ? '' : 's'} of failure domain ${domain}`;
+  const named = `Storm ${t.id} of ${members.length} node(s): ${why[t.cause]}; ${count}${ofDomain ?? ''} ${count === 1 ? 'is' : 'are'} not back, at most ${limit} may be.`;
   const end = opens
     ? `Fencing of its members resumes at ${utc(resumesAt)}, two minutes after the last one's first return.`
     : 'It does not end by itself: see "muster storm get", then release or confirm them.';
@@ -217,6 +237,7 @@ export function viewOf(t: StormTrip, s: StormFacts, l: Latch, standsForMs: numbe
     rest,
     released: members.filter((node) => t.members[node]?.released !== undefined),
     limit,
+    ...(restDomain && { restDomain }),
     standsForMs: Math.round(standsForMs),
     ...(opens && { resumesAt: Math.round(resumesAt) }),
     detail: `${named} ${end}`,

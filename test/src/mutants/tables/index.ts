@@ -51,7 +51,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 44,
-  storm: 61,
+  storm: 62,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

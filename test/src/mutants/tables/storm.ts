@@ -21,6 +21,13 @@ export const storm: readonly Mutant[] = [
     specs: trips,
   },
   {
+    name: 'a storm ends by itself with most of a failure domain silent',
+    file: 'libs/domain/src/incident/storm.ts',
+    symbol: 'tightest',
+    operation: { replace: 'room(c) < room(least)', with: 'false' },
+    specs: trips,
+  },
+  {
     name: 'a storm ends while the detector sees nobody',
     file: 'libs/domain/src/incident/storm.ts',
     symbol: 'mayOpen',

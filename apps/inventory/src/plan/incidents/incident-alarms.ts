@@ -88,7 +88,8 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
 function ofStorm(s: StormView): WantedAlarm {
   const quarters = Math.floor(s.standsForMs / StormNumbers.repeatEvery);
   const stood = s.resumesAt === undefined && quarters > 0 ? ` It has stood for ${quarters * 15} min.` : '';
-  const rest = `${s.rest.length} of ${s.members.length} node(s) of storm ${s.id} are not back (at most ${s.limit} may be)`;
+  const counted = s.restDomain === undefined ? '' : ` of failure domain ${s.restDomain.name}`;
+  const rest = `${s.rest.length} of ${s.members.length} node(s) of storm ${s.id} are not back (at most ${s.limit}${counted} may be)`;
   const end =
     s.resumesAt === undefined
       ? `it does not end by itself: muster storm get ${s.id}.`
