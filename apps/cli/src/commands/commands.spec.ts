@@ -85,6 +85,20 @@ describe('commands', () => {
       expect(stdout).toContain('c-3: decision: would have been blocked by CAP\n');
     });
 
+    it('says of what is over how it ended, and the gate that had stopped it', async () => {
+      const over = [
+        { ...line('a-1', 1_000), end: 'survived', gate: 'BRAKE' },
+        { ...line('b-2', 2_000), end: 'taken-back', by: 'eve' },
+        { ...line('c-3', 3_000), end: 'by-verdict' },
+        line('d-4', 4_000),
+      ];
+      sut.on('GET /v1/fencing/report', { ...none, since: 0, mode: 'enforce', over });
+      const { stdout } = await sut.call(['fencing', 'report']);
+      expect(stdout).toContain('a-1: decision: lived on after its off\na-1: gate: BRAKE\n');
+      expect(stdout).toContain('b-2: decision: taken back by eve\n');
+      for (const node of ['c-3', 'd-4']) expect(stdout).toContain(`${node}: decision: over by itself\n`);
+    });
+
     it('takes whole days only', async () => {
       expect((await sut.call(['fencing', 'report', '--days', 'x'])).code).toBe(2);
     });

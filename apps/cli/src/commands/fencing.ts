@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { FencingReport, FencingReportLine } from '#contracts/incident/fencing-report.js';
+import type { FencingReport, FencingReportLine, FencingReportOver } from '#contracts/incident/fencing-report.js';
 import { pauseEnd, type FencingSettings } from '#contracts/settings/settings.js';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
@@ -70,6 +70,13 @@ async function report(run: Run, o: { days: string }): Promise<void> {
   );
 }
 
+/** A server of another version does not say how it ended. */
+function endText({ end, by }: Partial<FencingReportOver>): string {
+  if (end === 'survived') return 'lived on after its off';
+  if (end === 'taken-back') return by === undefined ? 'cancelled' : `taken back by ${by}`;
+  return 'over by itself';
+}
+
 const decisions = (r: FencingReport): (FencingReportLine & { decision: string; gate?: string })[] => [
   ...r.fenced.map((l) => ({ ...l, decision: 'fenced' })),
   ...r.wouldHaveFenced.map((l) => ({ ...l, decision: 'would have fenced', gate: 'OBSERVE' })),
@@ -80,7 +87,7 @@ const decisions = (r: FencingReport): (FencingReportLine & { decision: string; g
   })),
   ...r.stopped.map((l) => ({ ...l, decision: `blocked by ${l.gate}` })),
   ...r.failed.map((l) => ({ ...l, decision: 'failed' })),
-  ...r.over.map((l) => ({ ...l, decision: 'over by itself' })),
+  ...r.over.map((l) => ({ ...l, decision: endText(l) })),
   ...r.underWay.map((l) => ({ ...l, decision: 'under way' })),
 ];
 

@@ -1149,7 +1149,7 @@ export const namedSchemas: Record<string, Schema> = {
             },
           ],
         },
-        description: 'Stopped by a gate, the last one that did.',
+        description: 'Stopped by a gate, the last one that did, and not over.',
       },
       failed: {
         type: 'array',
@@ -1158,8 +1158,8 @@ export const namedSchemas: Record<string, Schema> = {
       },
       over: {
         type: 'array',
-        items: { $ref: '#/components/schemas/FencingReportLine' },
-        description: 'Ended by itself before anything was decided: the node was heard again, or somebody took it back.',
+        items: { $ref: '#/components/schemas/FencingReportOver' },
+        description: 'Over without a proof of off.',
       },
       underWay: {
         type: 'array',
@@ -1188,6 +1188,40 @@ export const namedSchemas: Record<string, Schema> = {
       at: { type: 'number', description: 'Of the first that is kept of it: wall clock, ms.' },
     },
     required: ['node', 'incident', 'at'],
+  },
+  FencingReportOver: {
+    description: 'One that is over, and was not fenced.',
+    type: 'object',
+    properties: {
+      end: {
+        type: 'string',
+        enum: ['by-verdict', 'survived', 'taken-back'],
+        description:
+          '`survived`: it was ordered off and lived on. `taken-back`: by a person, before its first command. `by-verdict`: by itself, its node was heard again for the most part.',
+      },
+      by: { type: 'string', description: 'Who took it back.' },
+      gate: {
+        type: 'string',
+        enum: [
+          'ALREADY_OPEN',
+          'BLIND',
+          'BRAKE',
+          'CAP',
+          'DOMAIN',
+          'FLAPPING',
+          'LIFE_SIGN',
+          'NOT_FENCEABLE',
+          'OBSERVE',
+          'PAUSED',
+          'QUORUM',
+        ],
+        description: 'The last gate that had stopped it; absent: none had.',
+      },
+      node: { type: 'string' },
+      incident: { type: 'string' },
+      at: { type: 'number', description: 'Of the first that is kept of it: wall clock, ms.' },
+    },
+    required: ['end', 'node', 'incident', 'at'],
   },
   FencingSettings: {
     type: 'object',

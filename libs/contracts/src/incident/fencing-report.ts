@@ -8,6 +8,19 @@ export interface FencingReportLine {
   at: number;
 }
 
+/** One that is over, and was not fenced. */
+export interface FencingReportOver extends FencingReportLine {
+  /**
+   * `survived`: it was ordered off and lived on. `taken-back`: by a person, before its first command. `by-verdict`: by
+   * itself, its node was heard again for the most part.
+   */
+  end: 'survived' | 'taken-back' | 'by-verdict';
+  /** Who took it back. */
+  by?: string;
+  /** The last gate that had stopped it; absent: none had. */
+  gate?: GateCode;
+}
+
 /** What mode `observe` has kept from being done. It counts incidents: a node that died twice counts twice. */
 export interface Observing {
   /** Wall clock, ms: so far back both is known that the mode stands, and is kept what was decided. */
@@ -42,12 +55,12 @@ export interface FencingReport {
    * node itself too often, would have been fenced within the ten minutes before.
    */
   wouldHaveStopped: (FencingReportLine & { gate: GateCode })[];
-  /** Stopped by a gate, the last one that did. */
+  /** Stopped by a gate, the last one that did, and not over. */
   stopped: (FencingReportLine & { gate: GateCode })[];
   /** Could not be proven off. */
   failed: FencingReportLine[];
-  /** Ended by itself before anything was decided: the node was heard again, or somebody took it back. */
-  over: FencingReportLine[];
+  /** Over without a proof of off. */
+  over: FencingReportOver[];
   /** Not decided yet. */
   underWay: FencingReportLine[];
 }

@@ -2,12 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { defaultStorm } from '#contracts';
 import type { FencingReport } from '#contracts/incident/fencing-report.js';
 import { fencingReport, type FencingFacts, type IncidentEvent } from './fencing-report.js';
+import { takenBackText } from './taken-back-text.js';
 
 type Event = FencingFacts['events'][number];
 let at = 0;
-const told = (incident: string, phase: IncidentEvent['phase'], gate?: IncidentEvent['gate']): Event => ({
+const told = (
+  incident: string,
+  phase: IncidentEvent['phase'],
+  gate?: IncidentEvent['gate'],
+  detail = 'Its node is UP.',
+): Event => ({
   at: (at += 1),
-  data: { node: `n-${incident}`, incident, phase, ...(gate && { gate }) },
+  data: { node: `n-${incident}`, incident, phase, detail, ...(gate && { gate }) },
 });
 const base: FencingFacts = {
   ...{ since: 0, mode: 'observe', events: [], settings: [], members: 20, limits: defaultStorm, now: 1_000_000_000 },
@@ -23,7 +29,7 @@ describe('what was decided about dead nodes', () => {
     const events = [
       ...[told('a', 'open'), told('a', 'suppressed', 'LIFE_SIGN'), told('a', 'suppressed', 'OBSERVE')],
       ...[told('b', 'open'), told('b', 'fencing'), told('b', 'failed'), told('b', 'fenced'), told('b', 'closed')],
-      ...[told('c', 'suppressed', 'CAP'), told('c', 'suppressed', 'BRAKE'), told('c', 'cancelled')],
+      ...[told('c', 'suppressed', 'CAP'), told('c', 'suppressed', 'BRAKE')],
       ...[told('d', 'fencing'), told('d', 'failed')],
       ...[told('e', 'open'), told('e', 'cancelled')],
       ...[told('f', 'open'), told('f', 'investigating')],
@@ -31,6 +37,27 @@ describe('what was decided about dead nodes', () => {
     expect(shape(report(...events))).toBe('b fenced, a wouldHaveFenced, c stopped BRAKE, d failed, e over, f underWay');
     const [line] = report(...events).wouldHaveFenced;
     expect(line).toEqual({ node: 'n-a', incident: 'a', at: 1 });
+  });
+
+  it('is told of one that has ended by its end, whatever gate had stopped it before', () => {
+    const { over, stopped } = report(
+      ...[told('a', 'suppressed', 'BRAKE'), told('a', 'fencing'), told('a', 'failed'), told('a', 'survived')],
+      ...[told('b', 'suppressed', 'CAP'), told('b', 'cancelled', undefined, takenBackText('eve', 'it is mine'))],
+      ...[told('c', 'suppressed', 'BRAKE'), told('c', 'cancelled')],
+      ...[told('d', 'open'), told('d', 'cancelled')],
+    );
+    expect(stopped).toEqual([]);
+    expect(over).toMatchObject([
+      { incident: 'a', gate: 'BRAKE', end: 'survived' },
+      { incident: 'b', gate: 'CAP', end: 'taken-back', by: 'eve' },
+      { incident: 'c', gate: 'BRAKE', end: 'by-verdict' },
+      { incident: 'd', end: 'by-verdict' },
+    ]);
+  });
+
+  it('is told of one that lived on after its off as that, though observing had stopped it before', () => {
+    const events = [told('a', 'suppressed', 'OBSERVE'), told('a', 'fencing'), told('a', 'survived')];
+    expect(shape(report(...events))).toBe('a over OBSERVE');
   });
 
   it('counts one that was fenced in spite of observing before as fenced', () => {
@@ -52,7 +79,7 @@ describe('what mode observe has kept from being done', () => {
   const month = { ...base, since: 70 * DAY, now };
   const step = (name: string, ms: number, phase: IncidentEvent['phase'], gate?: IncidentEvent['gate']): Event => ({
     at: ms,
-    data: { node: name.replace(/-.*/, ''), incident: `i-${name}`, phase, ...(gate && { gate }) },
+    data: { node: name.replace(/-.*/, ''), incident: `i-${name}`, phase, detail: '', ...(gate && { gate }) },
   });
   const dead = (name: string, ms: number, lastsMs = MIN): Event[] => [
     step(name, ms, 'suppressed', 'OBSERVE'),

@@ -1,5 +1,11 @@
 import { closedPhases, type GateCode, type IncidentPhase, type StormLimits } from '#contracts';
-import type { FencingReport, FencingReportLine, Observing } from '#contracts/incident/fencing-report.js';
+import type {
+  FencingReport,
+  FencingReportLine,
+  FencingReportOver,
+  Observing,
+} from '#contracts/incident/fencing-report.js';
+import { takenBackBy } from './taken-back-text.js';
 import { asksOf, wouldBePermits, type PermitAt, type WouldBeAsk } from './would-be-permits.js';
 
 /** A step of an incident, as it was told. */
@@ -7,6 +13,8 @@ export interface IncidentEvent {
   node: string;
   incident: string;
   phase: IncidentPhase;
+  /** Why, for people. */
+  detail: string;
   /** That stopped it. */
   gate?: GateCode;
 }
@@ -46,14 +54,21 @@ export function fencingReport(f: FencingFacts): FencingReport {
   };
   for (const { line, told } of stories) {
     const gate = told.findLast(({ data }) => data.gate !== undefined)?.data.gate;
-    const last = told.at(-1)?.data.phase;
+    const last = told.at(-1)?.data;
     const wouldStop = stopped.get(line.incident);
-    if (told.some(({ data }) => data.phase === 'fenced')) report.fenced.push(line);
+    const over = (end: FencingReportOver['end'], by?: string): void => {
+      report.over.push({ ...line, end, ...(by !== undefined && { by }), ...(gate !== undefined && { gate }) });
+    };
+    // Its off was ordered: whatever stopped it before says nothing of it any more.
+    if (last?.phase === 'survived') over('survived');
+    else if (told.some(({ data }) => data.phase === 'fenced')) report.fenced.push(line);
     else if (wouldStop !== undefined) report.wouldHaveStopped.push({ ...line, gate: wouldStop });
     else if (told.some(isObserved)) report.wouldHaveFenced.push(line);
-    else if (last === 'failed') report.failed.push(line);
-    else if (gate !== undefined) report.stopped.push({ ...line, gate });
-    else if (last !== undefined && closedPhases.includes(last)) report.over.push(line);
+    else if (last?.phase === 'failed') report.failed.push(line);
+    else if (last !== undefined && closedPhases.includes(last.phase)) {
+      const by = takenBackBy(last.detail);
+      over(by === undefined ? 'by-verdict' : 'taken-back', by);
+    } else if (gate !== undefined) report.stopped.push({ ...line, gate });
     else report.underWay.push(line);
   }
   return mode === 'observe' ? { ...report, observing: observingOf(f, report, asks) } : report;

@@ -1,5 +1,6 @@
 import type { IncidentRecord, VerdictKind } from '#contracts';
 import { go } from '#domain/incident/steps.js';
+import { takenBackText } from '#domain/incident/taken-back-text.js';
 import { isDownByPolicy } from '#domain/incident/verdict-effect.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
 
@@ -13,7 +14,7 @@ export function takenBack(
   o: { by: string; reason: string; at: number; now: VerdictKind | undefined },
 ): IncidentRecord {
   const { by, reason, at } = o;
-  const next = { ...go(i, 'cancelled', `${by} took it back: ${reason}`, at), takenBack: { by, reason, at } };
+  const next = { ...go(i, 'cancelled', takenBackText(by, reason), at), takenBack: { by, reason, at } };
   return takenBackOver(next, o.now, undefined) ?? next;
 }
 
