@@ -135,6 +135,9 @@ export class Aftermath {
     for (const n of this.s.nodes.values()) {
       if (n.pendingReturn !== undefined && n.pendingReturn.held === undefined && this.mayReturn(n))
         found.push(['return-stuck', `${n.name} has come back: ${JSON.stringify(n.pendingReturn)}`]);
+      // Its cordon stands against its return whatever else does, unless an operator is asked already.
+      if (n.pendingReturn !== undefined && n.cordon !== undefined)
+        names({ name: 'a cordon', subject: n.name, node: n.name });
       const isDrained = n.cordon?.drain !== true || n.cordon.drained !== undefined;
       if (!isDrained && this.raised('drain-stuck', n.name) === undefined)
         found.push(['drain-lost', `${n.name} is drained, and does not count as empty`]);

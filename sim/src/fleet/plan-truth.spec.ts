@@ -38,14 +38,14 @@ describe('a gate that stands against something', () => {
     ['only the workload', [anItem({ about: 'workload', name: 'w1' })]],
     ['only a storm of the node', [anItem({ about: 'storm', name: 's-1' })]],
     ['that it is to be acted on, while its node is silent', [anItem({ does: 'acts' })]],
-    ['the backoff of a fencing that has not failed', [anItem({ next: 'goes on after the backoff' })]],
+    ['the backoff of a fencing that has not failed', [anItem({ next: 'is fenced again' })]],
   ])('is not named by %s', (_what, items) => {
     expect(isNamed(brake, items, world())).toBe(false);
   });
 
   it('need not be asked while its incident, which has failed, waits for its next try', () => {
     const incident = (): IncidentRecord => anIncident('n-1', { phase: 'failed' });
-    expect(isNamed(brake, [anItem({ next: 'goes on after the backoff' })], world({ incident }))).toBe(true);
+    expect(isNamed(brake, [anItem({ next: 'is fenced again' })], world({ incident }))).toBe(true);
   });
 
   it('may be of the moment before where its node speaks again', () => {
@@ -128,6 +128,20 @@ describe('what stands in a record', () => {
     expect(isNamed(against('a held return', 'w1'), [{ ...item, about: 'incident' }], world({ node }))).toBe(false);
   });
 
+  it('is named of a return that a cordon stops by that cordon, not by a turn that never comes', () => {
+    const node = (): NodeRecord => aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 } });
+    const reason = 'It is back (rebooted) and waits: it is cordoned: an operator is at it, or wants it as it is.';
+    const item = anItem({ about: 'return', reason });
+    expect(isNamed(against('a cordon'), [item], world({ node }))).toBe(true);
+    const others: Partial<PlanItem>[] = [
+      { reason: 'It is back (rebooted).' },
+      { about: 'cordon' },
+      { name: 'n-2' },
+      { does: 'acts' },
+    ];
+    for (const o of others) expect(isNamed(against('a cordon'), [{ ...item, ...o }], world({ node }))).toBe(false);
+  });
+
   it('is named of a power-off that may have hit another node by that node', () => {
     const incident = (): IncidentRecord => anIncident('n-1', { collateral: { at: 1, nodes: [{ node: 'n-4' }] } });
     const item = anItem({ next: 'recovers nothing', reason: 'It may have hit n-4.' });
@@ -141,7 +155,11 @@ describe('what stands in a record', () => {
   });
 
   it.each([
-    ['a contradiction', 'recovers nothing more', 'The node has spoken in the boot that is called off.'],
+    [
+      'a contradiction',
+      'recovers nothing more',
+      'The node has spoken in the boot that its proof of off says has ended.',
+    ],
     ['a drill that nobody sees', 'judges its drill', 'No detector with a quorum knows who fell silent.'],
     ['an order that was taken back', 'opens an incident', 'eve took its incident back: wanted.'],
   ])('is named of %s by what follows from it', (name, next, reason) => {

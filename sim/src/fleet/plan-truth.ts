@@ -54,14 +54,21 @@ const gate = (code: string): NamesIt =>
     if (i.does === 'would' && i.reason.includes('The mode is observe.'))
       return code === 'OBSERVE' || countsFencings.includes(i.gate);
     // Before the next try comes, the gate is not asked.
-    if (w.incident(node)?.phase === 'failed' && i.next === 'goes on after the backoff') return true;
+    if (w.incident(node)?.phase === 'failed' && i.next === 'is fenced again') return true;
     // Its verdict may be of this moment, and its record of the moment before.
     return w.speaks(node) && (i.does === 'acts' || i.gate === 'LIFE_SIGN');
   });
 
+/** A return that a person's cordon stops; or that is held, which the plan says before that. */
+const asCordoned: NamesIt = (i, { node = '' }, w) =>
+  i.about === 'return' &&
+  i.name === node &&
+  i.does === 'waits' &&
+  (i.reason === w.node(node)?.pendingReturn?.held || i.reason.includes('it is cordoned'));
+
 /**
- * Obstacle → the item that names it. Of what nobody sees the conductor decides nothing, and a cordon or the mode is a
- * person's own: for those no item is asked.
+ * Obstacle → the item that names it. Of what nobody sees the conductor decides nothing, and a cordon, but for that of a
+ * return, or the mode is a person's own: for those no item is asked.
  */
 const says: Readonly<Record<string, NamesIt>> = {
   collateral: incidentOf(
@@ -86,7 +93,9 @@ const says: Readonly<Record<string, NamesIt>> = {
 /** Does the plan name what stands against it, by its true reason? Undefined: it is not asked of it. */
 export function isNamed(o: Obstacle, items: readonly PlanItem[], w: PlanWorld): boolean | undefined {
   const code = /^gate (.*)$/.exec(o.name)?.[1];
-  const expected = code === undefined ? says[o.name] : gate(code);
+  const isReturn = w.node(o.node ?? '')?.pendingReturn !== undefined;
+  const named = o.name === 'a cordon' && isReturn ? asCordoned : says[o.name];
+  const expected = code === undefined ? named : gate(code);
   if (expected === undefined) return undefined;
   // An operation that waits is in the plan itself, beside what it waits for.
   const isListed = !w.isJob(o.subject) || items.some((i) => i.about === 'job' && i.name === o.subject);

@@ -188,10 +188,10 @@ describe('commands', () => {
         name: 'a-1',
         nodes: ['a-1'],
         does: 'waits',
-        next: 'powers a-1 off',
+        next: 'stays blocked by BRAKE',
         gate: 'BRAKE',
       },
-      ...{ reason: 'Blocked by BRAKE: Too many.', figures: [{ of: 'unhealthy nodes', count: 3, limit: 2 }] },
+      ...{ reason: 'Too many.', figures: [{ of: 'unhealthy nodes', count: 3, limit: 2 }] },
       again: { inMs: 500, when: 'fewer are' },
     };
     const power = {
@@ -203,7 +203,7 @@ describe('commands', () => {
     it('is a line for each item in a pipe: what, why, the figures, and when it is looked at again', async () => {
       sut.on('GET /v1/plan', answer);
       expect((await sut.call(['plan'])).stdout).toBe(
-        'incident a-1: waits: powers a-1 off: Blocked by BRAKE: Too many. [3 unhealthy nodes, limit 2] (again in 0.5 s, or when fewer are)\n' +
+        'incident a-1: waits: stays blocked by BRAKE: Too many. [3 unhealthy nodes, limit 2] (again in 0.5 s, or when fewer are)\n' +
           'power a-1: waits: powers it on: Not yet. [of the power quarantine: 8.0 s of 20 s] (again in 12 s)\n',
       );
       expect((await sut.call(['plan', '-o', 'name'])).stdout).toBe('incident/a-1\npower/a-1\n');

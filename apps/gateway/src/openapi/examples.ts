@@ -422,9 +422,8 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
         name: 'rack2-b7',
         nodes: ['rack2-b7'],
         does: 'waits',
-        next: 'powers rack2-b7 off',
-        reason:
-          'Blocked by BRAKE: 3 node(s) at once silent, not yet recovered, or fenced within 60 s; at most 2 of 10 members may be.',
+        next: 'stays blocked by BRAKE',
+        reason: '3 node(s) at once silent, not yet recovered, or fenced within 60 s; at most 2 of 10 members may be.',
         gate: 'BRAKE',
         figures: [{ of: 'unhealthy nodes', count: 3, limit: 2 }],
         again: { inMs: 500, when: 'fewer nodes are unhealthy and no storm holds it, or it is released' },

@@ -2,7 +2,7 @@ import { isOpenIncident, isPaused, type GateCode, type PlanAgain, type PlanFigur
 import { gateCount, type GateFacts } from '#domain/incident/gates.js';
 import { AGAIN_MS } from '../plan/incidents/incident-facts.js';
 import type { IncidentView, IncidentViews } from '../plan/incidents/incident-views.js';
-import type { IncidentStep } from '../plan/incidents/incident-step.js';
+import { IDENTITY_PENDING, type IncidentStep, type IncidentWait } from '../plan/incidents/incident-step.js';
 import type { PlanFacts } from './plan-facts.js';
 import { quarantineFigure } from './power-items.js';
 
@@ -47,7 +47,7 @@ function openingItem({ node, step, last }: IncidentViews['opening'][number]): Pl
     case 'close':
       return item('acts', 'closes its incident', 'It booted after its recovery, and is down again.', soon);
     case 'identity':
-      return item('waits', 'opens an incident', 'Whose its power devices are is being read.', {
+      return item('waits', 'opens an incident', IDENTITY_PENDING, {
         when: 'the power devices have answered, or have failed to',
       });
     case 'left-alone':
@@ -99,14 +99,23 @@ function stepText(step: IncidentStep, node: string, would: boolean): { next: str
     case 'suppress':
       return would
         ? { next: `would be blocked by ${step.gate.gate}`, reason: step.gate.detail }
-        : { next: `powers ${node} off`, reason: `Blocked by ${step.gate.gate}: ${step.gate.detail}` };
+        : { next: `stays blocked by ${step.gate.gate}`, reason: step.gate.detail };
     case 'wait':
-      return {
-        next: would ? `would wait for the ${step.by}` : `goes on after the ${step.by}`,
-        reason: sentence(step.reason),
-      };
+      return { next: verb(...afterWait[step.by](step.gate)), reason: sentence(step.reason) };
   }
 }
+
+/** What happens when the wait is over: behind "would", and by itself. */
+const afterWait: Readonly<
+  Record<IncidentWait, (gate: GateCode | undefined) => readonly [base: string, third: string]>
+> = {
+  identity: () => ['ask its power devices who they are', 'asks its power devices who they are'],
+  gate: (gate) => [`stay at gate ${gate}, after its off`, `stays at gate ${gate}, after its off`],
+  quarantine: () => ['end it as survived', 'ends it as survived'],
+  contradiction: () => ['order nothing: its proof of off is in doubt', 'orders nothing: its proof of off is in doubt'],
+  fencer: () => ['be powered off by the fencing leader', 'is powered off by the fencing leader'],
+  backoff: () => ['be fenced again', 'is fenced again'],
+};
 
 const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
 

@@ -1,4 +1,5 @@
 import { isEndedJob, waitsForMoves, type PlanItem } from '#contracts';
+import { returnTable, type ReturnRow, type ReturnRowName } from '#domain/return/return-table.js';
 import { START_FAILED } from '#domain/workload/failed-starts.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
@@ -88,14 +89,13 @@ export function drainItems({ moves }: PlanFacts): PlanItem[] {
 
 /** Nodes that are back and not yet in service, as their records have it. */
 export const returnItems = (f: PlanFacts): PlanItem[] =>
-  f.returns.flatMap(({ node, quarantine, quarantineLeftMs: left }): PlanItem[] => {
+  f.returns.flatMap(({ node, row, waitMs, quarantine, quarantineLeftMs: left }): PlanItem[] => {
     const p = node.pendingReturn;
     if (p === undefined) return [];
     const base = { about: 'return' as const, name: node.name, nodes: [node.name], does: 'waits' as const };
     const next = p.next === 'resetup' ? 'sets it up again' : 'checks it';
-    if (p.held !== undefined)
-      return [{ ...base, next, reason: p.held, again: { when: 'an operator has decided, or its cause is gone' } }];
-    if (quarantine !== undefined)
+    if (p.held !== undefined) return [{ ...base, next, reason: p.held, again: { when: goesOn.OPERATOR_ASKED } }];
+    if (row === 'QUARANTINED' && quarantine !== undefined)
       return [
         {
           ...base,
@@ -106,15 +106,52 @@ export const returnItems = (f: PlanFacts): PlanItem[] =>
         },
       ];
     const failed = p.unreached === undefined ? '' : ` ssh did not get there ${p.unreached.tries} time(s).`;
-    return [
-      {
-        ...base,
-        next,
-        reason: `It is back (${p.reason}).${failed}`,
-        again: { when: 'its job has ended, or its turn comes' },
-      },
-    ];
+    return [{ ...base, ...returnText(row, { back: `It is back (${p.reason})`, next, waitMs, failed }) }];
   });
+
+/** Rows of the table by which a return waits. */
+type WaitRowName = {
+  [R in ReturnRowName]: (typeof returnTable)[R]['do'] extends 'wait' ? R : never;
+}[ReturnRowName];
+
+/** What has to change before a row lets the return go on. */
+const goesOn: Readonly<Record<WaitRowName, string>> = {
+  OPERATOR_ASKED: 'an operator has decided, or its cause is gone',
+  CORDONED: 'it is uncordoned',
+  NOT_ALLOCATED: 'it is Allocated',
+  NOT_REACHABLE: 'it is heard on management',
+  RESERVED: 'that job or edit has ended',
+  INCIDENT: 'its incident is recovered or over',
+  QUARANTINED: 'the power quarantine is over',
+  CHECKED_IN_VAIN: 'the backoff is over',
+  HELD_FOR_WORK: 'nothing runs there any more, or an operator has decided',
+};
+const isWaitRow = (name: ReturnRowName): name is WaitRowName => Object.hasOwn(goesOn, name);
+
+function returnText(
+  name: ReturnRowName | undefined,
+  o: { back: string; next: string; waitMs: number; failed: string },
+): Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'> {
+  const { back, next, waitMs, failed } = o;
+  const waits = { does: 'waits' as const, next };
+  if (name === undefined)
+    return {
+      ...{ ...waits, reason: `${back} and waits: nobody has said yet whether anything runs there.${failed}` },
+      again: { when: 'its reports name what it runs, or have not for too long' },
+    };
+  const row: ReturnRow = returnTable[name];
+  const text = row.reason.replaceAll('`', '');
+  if (isWaitRow(name))
+    return {
+      ...{ ...waits, reason: `${back} and waits: ${text}.${failed}` },
+      again: name === 'CHECKED_IN_VAIN' ? { inMs: waitMs } : { when: goesOn[name] },
+    };
+  const reason = `${back}: ${text}.${failed}`;
+  // Few are dealt with at once, the longest that is back first.
+  if (row.do === 'check' || row.do === 'resetup') return { ...waits, reason, again: { when: 'its turn comes' } };
+  const acts = row.do === 'hold' ? 'asks an operator' : 'checks it';
+  return { does: 'acts', next: acts, reason, again: { inMs: PERIOD_MS } };
+}
 
 /** Periodic checks that begin, or that are called off: by the job, the node that it holds. */
 export function checkItems({ checks }: PlanFacts): PlanItem[] {

@@ -15,7 +15,7 @@ export interface PowerPreview {
   node: NodeRecord | undefined;
   /** What becomes of its proof, while the incident is `fenced`. */
   proof?: ProofStep;
-  /** The node speaks in the boot that is called off. */
+  /** The node speaks in the boot that its proof of off says has ended. */
   isContradicted: boolean;
   /** Until its last `off` can take effect no more, ms. */
   quarantineLeftMs: number;

@@ -14,11 +14,13 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { isOpenIncident } from '#contracts';
 import { placeWorkloads, type CandidateNode } from '#domain/workload/placement.js';
 import type { GateFacts } from '#domain/incident/gates.js';
+import { returnTable } from '#domain/return/return-table.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import type { ProofStep } from '../plan/recovery/proof-step.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
 import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
 import { incidentStep, openingStep, stoppedStep } from '../plan/incidents/incident-step.js';
+import type { ReturnNow } from '../plan/returns/returns.js';
 import { decideMoves } from '../plan/workloads/decide-moves.js';
 import { stopStep } from '../plan/workloads/stop-step.js';
 import { aJob } from '../testing/fixtures.js';
@@ -181,8 +183,8 @@ describe('the plan of a random fleet', () => {
         };
         const [item] = planItems(facts);
         expect(item).toMatchObject({ gate, does: observe ? 'would' : 'waits', name: 'n-0' });
-        expect(item?.next).toBe(observe ? `would be blocked by ${gate}` : 'powers n-0 off');
-        expect(item?.reason).toBe(observe ? 'so it is. The mode is observe.' : `Blocked by ${gate}: so it is.`);
+        expect(item?.next).toBe(observe ? `would be blocked by ${gate}` : `stays blocked by ${gate}`);
+        expect(item?.reason).toBe(observe ? 'so it is. The mode is observe.' : 'so it is.');
         expect(item?.again.when).not.toBe(undefined);
       }),
     );
@@ -200,7 +202,10 @@ describe('the plan of a random fleet', () => {
           incidents: { opening: [], open: [{ incident, step, ...(observe && { enforced: step }) }] },
         };
         expect(planItems(facts)).toMatchObject([
-          { gate, does: observe ? 'would' : 'waits', name: 'n-0', again: { when: expect.any(String) } },
+          {
+            ...{ gate, does: observe ? 'would' : 'waits', name: 'n-0', again: { when: expect.any(String) } },
+            next: `${observe ? 'would stay' : 'stays'} at gate ${gate}, after its off`,
+          },
         ]);
       }),
     );
@@ -208,7 +213,7 @@ describe('the plan of a random fleet', () => {
 
   it('names the gate at which an incident was stopped while its power devices are asked again whose they are', () => {
     const incident = anIncident('n-0', { phase: 'suppressed', gate: 'BRAKE' });
-    const reason = 'Whose its power devices are is being read.';
+    const reason = 'Its power devices are being asked whether they are its own.';
     const step = { do: 'wait' as const, by: 'identity' as const, reason };
     const [item] = planItems({ ...empty, incidents: { opening: [], open: [{ incident, step }] } });
     expect(item).toMatchObject({
@@ -252,11 +257,11 @@ it('says of what waits what it waits to do, so that "waits" stands before it onc
     });
   expect(items(false).map((i) => [i.name, i.does, i.next])).toEqual([
     ['n-1', 'waits', 'opens an incident'],
-    ['n-0', 'waits', 'goes on after the backoff'],
+    ['n-0', 'waits', 'is fenced again'],
   ]);
   expect(items(true).find((i) => i.name === 'n-0')).toMatchObject({
     does: 'would',
-    next: 'would wait for the backoff',
+    next: 'would be fenced again',
   });
 });
 
@@ -295,6 +300,61 @@ it('names jobs whose nodes have not followed, and the cordons that end by themse
   ]);
   expect(items[0]?.reason).toContain('check of n-0 has ended, and its nodes have not followed.');
   expect(items[1]?.reason).toBe('ann cordoned it until then: new disk.');
+});
+
+describe('a node that is back', () => {
+  const node = aNode('n-0', { pendingReturn: { reason: 'rebooted', at: 1 } });
+  const itemBy = (row: ReturnNow['row'], o: Partial<ReturnNow> = {}): PlanItem | undefined => {
+    const now: ReturnNow = { node, row, waitMs: 0, quarantine: undefined, quarantineLeftMs: 0, ...o };
+    return planItems({ ...empty, returns: [now] })[0];
+  };
+
+  it('says of every row of the table by which it waits why, and until when', () => {
+    const waits = Object.entries(returnTable).filter(([name, row]) => row.do === 'wait' && name !== 'QUARANTINED');
+    const whens = waits.map(([name, row]) => {
+      const item = itemBy(name as ReturnNow['row'], { waitMs: 5_000 });
+      const reason = row.reason.replaceAll('`', '');
+      expect(item).toMatchObject({ does: 'waits', reason: `It is back (rebooted) and waits: ${reason}.` });
+      return item?.again.when;
+    });
+    expect(new Set(whens.filter((when) => when !== undefined)).size).toBe(waits.length - 1);
+    expect(itemBy('CORDONED')?.again).toEqual({ when: 'it is uncordoned' });
+    expect(itemBy('CHECKED_IN_VAIN', { waitMs: 5_000 })?.again).toEqual({ inMs: 5_000 });
+  });
+
+  it('says what is done about it by the row that does something', () => {
+    expect(itemBy('NOT_CHECKED')).toMatchObject({
+      ...{ does: 'waits', next: 'checks it', reason: 'It is back (rebooted): its check is due.' },
+      again: { when: 'its turn comes' },
+    });
+    expect(itemBy('FLAPPING')).toMatchObject({ does: 'acts', next: 'asks an operator', again: { inMs: PERIOD_MS } });
+  });
+
+  it('waits for the end of a power quarantine only where that is what stops it', () => {
+    const o = { quarantine: 'a power-off may still take effect', quarantineLeftMs: 5_000 };
+    expect(itemBy('QUARANTINED', o)?.again).toEqual({ inMs: 5_000 });
+    expect(itemBy('CORDONED', o)?.again).toEqual({ when: 'it is uncordoned' });
+  });
+
+  it('says that nobody knows yet what runs there, where no row decides', () => {
+    const due = aNode('n-0', { pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup' } });
+    const item = itemBy(undefined, { node: due });
+    expect(item).toMatchObject({ does: 'waits', next: 'sets it up again' });
+    expect(item?.reason).toContain('nobody has said yet whether anything runs there');
+  });
+});
+
+it('says of an order to the power that it comes after the incident', () => {
+  const order = { action: 'soft' as const, by: 'ada', reason: 'new memory', at: 1, after: 0 };
+  const incident = anIncident('n-0', { phase: 'suppressed', gate: 'BRAKE', order });
+  const power = [{ incident, node: aNode('n-0'), isContradicted: false, quarantineLeftMs: 0 }];
+  expect(planItems({ ...empty, power })).toMatchObject([
+    {
+      ...{ about: 'power', does: 'waits', next: 'asks its system to shut down' },
+      reason: 'ada ordered it (new memory). Its incident comes first: it is blocked by BRAKE.',
+      again: { when: 'its incident is recovered or over' },
+    },
+  ]);
 });
 
 describe('a proof of off', () => {

@@ -109,7 +109,7 @@ export class PlanService {
         begin: this.shown(periodicChecks, checksNow).made,
         off: this.shown(checksCalledOff, checksToCallOff).made,
       },
-      returns: returnsNow(this.plans.asOf(returns).fleet),
+      returns: this.shown(returns, returnsNow),
       jobs: store.jobs.view
         .entries()
         .map((e) => e.value)

@@ -42,7 +42,7 @@ describe('what the conductor would do next', () => {
   it('names the gate of a storm with its figures, and the storm', async () => {
     await fleet.dieTogether('n-1', 'n-2', 'n-3');
     const held = await item('n-1 held', (i) => i.gate === 'BRAKE', 'n-1');
-    expect(held).toMatchObject({ does: 'waits', next: 'powers n-1 off' });
+    expect(held).toMatchObject({ does: 'waits', next: 'stays blocked by BRAKE' });
     expect(held.figures).toEqual([{ of: 'unhealthy nodes', count: 3, limit: 2 }]);
     const storm = await item('the storm', (i) => i.about === 'storm');
     expect(storm).toMatchObject({
@@ -75,7 +75,7 @@ describe('what the conductor would do next', () => {
       return now?.value.phase === 'fencing' && now;
     }, 'n-1 is to be fenced');
     const fencing = await item('the plan for n-1', (x) => x.about === 'incident', 'n-1');
-    expect(fencing).toMatchObject({ does: 'waits', next: 'goes on after the fencer' });
+    expect(fencing).toMatchObject({ does: 'waits', next: 'is powered off by the fencing leader' });
     const at = Date.now();
     const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const };
     await incidents.update(

@@ -110,8 +110,10 @@ const unprovenReason = (sighted: boolean): string =>
 
 const doubtReason = ({ proof }: IncidentRecord): string =>
   proof?.doubt?.device === undefined
-    ? 'The node has spoken in the boot that is called off.'
+    ? 'The node has spoken in the boot that its proof of off says has ended.'
     : `Its device ${proof.doubt.device} was found to be another machine's.`;
+
+const switches = { soft: 'asks its system to shut down', on: 'powers it on' } as const;
 
 /** A switching on, by the system or by an order: the fencing leader does it, when nothing stands against it. */
 function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
@@ -122,11 +124,11 @@ function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
   if (wish === undefined || wish.verb === 'off') {
     if (!isOrderPending(i) || i.order === undefined) return [];
     const { action, by, reason } = i.order;
-    return waits(`powers it ${action}`, `${by} ordered it (${reason}); first its incident, which is ${phaseText(i)}.`, {
-      when: 'its incident needs its power no more',
+    return waits(switches[action], `${by} ordered it (${reason}). Its incident comes first: it is ${phaseText(i)}.`, {
+      when: 'its incident is recovered or over',
     });
   }
-  const next = wish.verb === 'soft' ? 'asks its system to shut down' : 'powers it on';
+  const next = switches[wish.verb];
   const permission = mayPower(wish.orderer, f.fencing, node, f.wallMs);
   if (!permission.may) return waits(next, permission.detail, { when: 'that has changed' });
   if (wish.verb === 'on' && left > 0)

@@ -53,7 +53,10 @@ export const hasBootedSince = (doubt: ProofDoubt, heard: Heard | undefined, seen
 export function undoubted(now: IncidentRecord, doubt: ProofDoubt, at: number): IncidentRecord | undefined {
   if (!isAfterOff(now) || now.proof?.doubt?.at !== doubt.at) return undefined;
   const { doubt: _over, ...proof } = now.proof;
-  return { ...note(now, 'It has spoken in another boot: the one that was called off has ended.', at), proof };
+  return {
+    ...note(now, 'It has spoken in another boot: the one that its proof of off was about has ended.', at),
+    proof,
+  };
 }
 
 const doubtText = ({ device }: ProofDoubt): string =>

@@ -115,10 +115,10 @@ export function movedText(recovery: readonly RecoveryAssignment[]): string {
 
 function against({ proof }: IncidentRecord): string {
   if (proof?.doubt?.device !== undefined)
-    return `Its power device ${proof.doubt.device}, which calls it off, is another machine's`;
+    return `Its power device ${proof.doubt.device}, which has proven it off, is another machine's`;
   return proof?.kind === 'manual'
     ? `It speaks in the boot that ${proof.by ?? 'an operator'} confirmed down`
-    : "It speaks in the boot that its power device calls off, so the device may be another machine's";
+    : "It speaks in the boot that its proof of off says has ended, so its power device may be another machine's";
 }
 
 const ofNoIncident = ({ incident: _of, ...maintenance }: Maintenance): Maintenance => maintenance;

@@ -34,7 +34,7 @@ function ofPower(i: IncidentRecord): string[] {
       points.push(`Command ${c.n} (${c.verb} ${c.device}) has no result: it may have been carried out.`);
   const doubt = i.proof?.doubt ?? i.contradiction?.proof?.doubt;
   if (doubt?.device !== undefined)
-    points.push(`${i.node} was called off by ${doubt.device}, which was found to be another machine's.`);
+    points.push(`${i.node} was proven off by its device ${doubt.device}, which was found to be another machine's.`);
   else if (doubt !== undefined || i.contradiction !== undefined)
     points.push(
       `${i.node} spoke in the boot that a proof of off had ended: its power device may be another machine's.`,

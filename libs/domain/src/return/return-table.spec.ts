@@ -5,6 +5,7 @@ import { aNode } from '#contracts/testing/a-node.js';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import {
   isUnseenReturn,
+  returnRow,
   returnStep,
   returnTable,
   SAYS_NOTHING_MS,
@@ -34,6 +35,14 @@ describe('a node that came back', () => {
     expect(returnStep(back(), calm)).toEqual({ do: 'check' });
     const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup' } });
     expect(returnStep(due, calm)).toEqual({ do: 'resetup' });
+  });
+  it('is dealt with by one row of the table, which has a name', () => {
+    const cordon = { by: 'eve', reason: 'disk', at: 1 };
+    expect(returnRow(back({ cordon }), { ...calm, quarantined: true })).toBe('CORDONED');
+    expect(returnRow(back(), { ...calm, waitMs: 10 })).toBe('CHECKED_IN_VAIN');
+    const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup' } });
+    expect(returnRow(due, { ...calm, work: () => ({ kind: 'unknown', why: 'silent' }) })).toBeUndefined();
+    expect(returnRow(aNode('a-1'), calm)).toBeUndefined();
   });
   it.each([
     ['a job holds it', {}, { reserved: true }],

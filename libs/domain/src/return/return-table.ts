@@ -170,14 +170,26 @@ export const stageByReturn = (row: ReturnRow): ReturnStage | undefined => {
   return ({ wait: undefined, lift: 'due', check: 'checking', resetup: 'being set up' } as const)[row.do];
 };
 
+export type ReturnRowName = keyof typeof returnTable;
+
+const rowNames = Object.keys(returnTable) as ReturnRowName[];
+const rowOf = (name: ReturnRowName): ReturnRow => returnTable[name];
+
+/** The row that decides about a node that came back; undefined: none does, it is waited for. */
+export function returnRow(n: NodeRecord, v: ReturnView): ReturnRowName | undefined {
+  const p = n.pendingReturn;
+  return p && rowNames.find((name) => rowOf(name).when({ p, n, v }));
+}
+
 /** What a node that came back needs next. */
 export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {
   const p = n.pendingReturn;
-  if (p === undefined) return { do: 'wait' };
+  const name = returnRow(n, v);
+  if (p === undefined || name === undefined) return { do: 'wait' };
   const c = { p, n, v };
-  const row = Object.values<ReturnRow>(returnTable).find((r) => r.when(c));
-  if (row?.do === 'hold') return { do: row.do, why: row.why(c), ...(row.by && { by: row.by }) };
-  return { do: row?.do ?? 'wait' };
+  const row = rowOf(name);
+  if (row.do === 'hold') return { do: row.do, why: row.why(c), ...(row.by && { by: row.by }) };
+  return { do: row.do };
 }
 
 /**

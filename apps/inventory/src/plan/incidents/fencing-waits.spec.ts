@@ -56,7 +56,7 @@ describe('the alarm of a fencing that does not begin', () => {
       o = { identity: new Map([['n-1', read]]) };
       expect(waiting()).toEqual(['waits/n-1']);
       expect(planned()).toEqual([
-        'fencing-waits It is DOWN, and its fencing has not begun. No fencer has answered yet whose its power devices are. Runs nowhere: db.',
+        'fencing-waits It is DOWN, and its fencing has not begun. No fencer has answered yet whether its power devices are its own. Runs nowhere: db.',
       ]);
     }
     o = {};

@@ -69,7 +69,7 @@ export const suspects = (fleet: Fleet): NodeRecord[] => [
   ...silentInIncident(fleet),
 ];
 
-/** No fencer has answered yet whose its power devices are: whoever could power it off has not been heard. */
+/** No fencer has answered yet whether its power devices are its own: whoever could power it off has not been heard. */
 export const isIdentityUnanswered = ({ identity }: Fleet, node: string): boolean =>
   (identity.get(node) ?? 'answered') !== 'answered';
 

@@ -12,7 +12,7 @@ export const HELD_ORDER_LAPSES_MS = 600_000;
 
 /** What keeps an incident where it is. */
 export type IncidentWait =
-  /** Whose its power devices are is being read. */
+  /** Its power devices are being asked whether they are its own. */
   | 'identity'
   /** After its `off` a gate stops: neither forward nor back. */
   | 'gate'
@@ -50,7 +50,7 @@ export interface IncidentStepView {
   collateral: () => GateResult | undefined;
   /** Until a fencing that failed is tried again, ms. */
   retryInMs: () => number;
-  /** No fencer has answered yet whose its power devices are. */
+  /** No fencer has answered yet whether its power devices are its own. */
   isIdentityUnanswered: () => boolean;
 }
 
@@ -71,7 +71,11 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
     return stoppedStep(i, d.gate, d.gates);
   }
   if (v.isContradicted())
-    return { do: 'wait', by: 'contradiction', reason: 'The node speaks in the boot that its device calls off.' };
+    return {
+      do: 'wait',
+      by: 'contradiction',
+      reason: 'The node speaks in the boot that its proof of off says has ended.',
+    };
   const collateral = v.collateral();
   if (collateral !== undefined) return stoppedStep(i, collateral, withGate(d.gates, collateral));
   if (i.phase === 'fencing') return { do: 'wait', by: 'fencer', reason: 'The fencing leader powers it off.' };
@@ -85,7 +89,8 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
 const mayLapse = (i: IncidentRecord, { gate }: GateResult): boolean =>
   i.cause === 'manual' || (gate === 'LIFE_SIGN' && isWantedAlive(i));
 
-export const IDENTITY_UNANSWERED = 'No fencer has answered yet whose its power devices are.';
+export const IDENTITY_PENDING = 'Its power devices are being asked whether they are its own.';
+export const IDENTITY_UNANSWERED = 'No fencer has answered yet whether its power devices are its own.';
 
 /** Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain. */
 export const needsIdentity = (i: IncidentRecord): boolean => !wasCommanded(i) && i.phase !== 'fencing';
@@ -109,7 +114,7 @@ export type OpeningStep =
   | 'left-alone'
   /** It booted after its recovery and is down again: that incident is over. */
   | 'close'
-  /** Whose its power devices are is being read. */
+  /** Its power devices are being asked whether they are its own. */
   | 'identity'
   /** An incident is opened, where the verdict as of now agrees. */
   | 'open';

@@ -6,7 +6,7 @@ import type { PermitAt } from '#domain/incident/would-be-permits.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { IncidentAge } from './incident-facts.js';
-import type { IncidentStep } from './incident-step.js';
+import { IDENTITY_PENDING, type IncidentStep } from './incident-step.js';
 import { foreseen, assess, eachOpen, type IncidentAssessment } from './open-incidents.js';
 import { openings, type Opening } from './openings.js';
 import { withWouldBe, wouldBeGrants } from './would-be-grants.js';
@@ -62,7 +62,7 @@ export function incidentViews(
 function assessmentView(incident: IncidentRecord, assessment: IncidentAssessment): IncidentView[] {
   if (assessment.do === 'end') return [{ incident, step: { do: 'end', reason: assessment.reason } }];
   if (assessment.do !== 'await-identity') return [];
-  return [{ incident, step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' } }];
+  return [{ incident, step: { do: 'wait', by: 'identity', reason: IDENTITY_PENDING } }];
 }
 
 function investigatedView(

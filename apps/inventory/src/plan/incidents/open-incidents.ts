@@ -42,7 +42,7 @@ export type IncidentAssessment =
   | { do: 'end'; reason: string }
   /** Its node is not to be powered on any more. */
   | { do: 'withhold'; detail: string }
-  /** Whose its power devices are is being read. */
+  /** Its power devices are being asked whether they are its own. */
   | { do: 'await-identity' }
   /** It is judged by what is found out about its node. */
   | { do: 'investigate'; node: NodeRecord };

@@ -18,12 +18,12 @@ export function stillSpeaks(i: IncidentRecord): WantedAlarm {
   const moved = movedText(isVoid(i) ? (i.contradiction?.recovery ?? []) : i.recovery);
   const device = proof?.doubt?.device;
   if (device !== undefined) {
-    const message = `${i.node} was called off by ${device}, which was found to be another machine's: it may be on. ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down: muster incident confirm ${i.node} --reason "…".`;
+    const message = `${i.node} was proven off by its device ${device}, which was found to be another machine's: it may be on. ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down: muster incident confirm ${i.node} --reason "…".`;
     return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
   }
   const message =
     proof?.kind === 'manual'
       ? `${i.node} has reported since, in the boot that ${proof.by ?? 'an operator'} confirmed down. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
-      : `${i.node} has reported since, in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
+      : `${i.node} has reported since, in the boot that its proof of off says has ended: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
   return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
 }

@@ -44,7 +44,7 @@ export interface RecoveryView {
   incident: IncidentRecord;
   /** What becomes of its proof, while the incident is `fenced`. */
   proof?: ProofStep;
-  /** Something speaks against its proof: the node, in the boot that is called off, or what was found of its device. */
+  /** Something speaks against its proof: the node, in the boot that the proof says has ended, or what was found of its device. */
   isContradicted: boolean;
 }
 

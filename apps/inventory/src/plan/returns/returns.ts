@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSettledJob, type IncidentRecord, type JobRecord, type NodeRecord } from '#contracts';
 import {
   isUnseenReturn,
+  returnRow,
   returnStep,
+  type ReturnRowName,
   type ReturnStep,
   type ReturnView,
   type WorkThere,
@@ -36,6 +38,10 @@ type ReturnCondition = `${string}/${number}/${`empty/${string}` | 'unknown' | `t
 /** One that is back and not yet in service. */
 export interface ReturnNow {
   node: NodeRecord;
+  /** The row of the table that decides about it; undefined: none does yet. */
+  row: ReturnRowName | undefined;
+  /** Until its next check is tried, ms. */
+  waitMs: number;
   /** Why its power is to be left alone. */
   quarantine: string | undefined;
   quarantineLeftMs: number;
@@ -69,12 +75,13 @@ export const returns: Concern<ReturnCondition> = {
   },
 };
 
-export const returnsNow = (fleet: Fleet): readonly ReturnNow[] =>
+export const returnsNow = (fleet: Fleet, ages: Ages<ReturnCondition>): readonly ReturnNow[] =>
   eachMade(due(fleet), aboutIt, (node): ReturnNow[] => {
     const incident = incidentOf(node, fleet);
+    const view = returnView(node, fleet, ages);
     return [
       {
-        node,
+        ...{ node, row: returnRow(node, view), waitMs: view.waitMs },
         quarantine: incident && fleet.quarantine.reasonOf(incident),
         quarantineLeftMs: incident === undefined ? 0 : fleet.quarantine.leftMs(incident),
       },
