@@ -40,7 +40,7 @@ describe('what is with a workload that should run', () => {
     const incident = anIncident('n-1', { phase: 'suppressed', gate: 'PAUSED', gates });
     expect(sut({ node: dead({ incident }) })).toMatchObject({
       state: 'dead',
-      why: 'n-1 is not heard, and gate PAUSED stops its fencing: Fencing is paused by ann.',
+      why: 'n-1 is not heard, and its incident is blocked by PAUSED: Fencing is paused by ann.',
       remedy: { command: 'muster fencing set enforce' },
     });
     // By the other command a pause would end in another mode than the one that it began in.

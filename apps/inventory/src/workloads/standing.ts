@@ -233,7 +233,7 @@ function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode, 
       const detail = i.gates.find((g) => g.gate === i.gate)?.detail ?? '';
       return {
         state: i.gate === 'LIFE_SIGN' ? 'unknown' : 'dead',
-        why: `${n.name} is not heard, and gate ${i.gate} stops its fencing: ${detail}`,
+        why: `${n.name} is not heard, and its incident is blocked by ${i.gate}: ${detail}`,
         remedy: gateRemedy(i.gate, n.name, fencing),
       };
     }
