@@ -4,7 +4,7 @@ import { START_FAILED } from '#domain/workload/failed-starts.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import { whyCalledOff } from '../plan/checks/checks-called-off.js';
 import { CHECK_DUE } from '../plan/checks/periodic-checks.js';
-import type { PlanFacts } from './plan-facts.js';
+import type { ItemText, PlanFacts } from './plan-facts.js';
 import { quarantineFigure } from './power-items.js';
 
 /** Storms that stand. */
@@ -131,7 +131,7 @@ const isWaitRow = (name: ReturnRowName): name is WaitRowName => Object.hasOwn(go
 function returnText(
   name: ReturnRowName | undefined,
   o: { back: string; next: string; waitMs: number; failed: string },
-): Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'> {
+): ItemText {
   const { back, next, waitMs, failed } = o;
   const waits = { does: 'waits' as const, next };
   if (name === undefined)

@@ -1,4 +1,4 @@
-import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView } from '#contracts';
+import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, PlanItem, StormView } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentViews } from '../plan/incidents/incident-views.js';
 import type { AbsenceView } from '../plan/nodes/absences.js';
@@ -8,6 +8,9 @@ import type { ProofStep } from '../plan/recovery/proof-step.js';
 import type { MovesView } from '../plan/workloads/moves.js';
 import type { StopView } from '../plan/workloads/stops.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
+
+/** Of an item, all but what it is about. */
+export type ItemText = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
 
 /** An incident whose node is proven off, or whose power an operator has ordered. */
 export interface PowerPreview {

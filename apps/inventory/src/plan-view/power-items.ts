@@ -14,7 +14,7 @@ import { collateralText } from '../power/collateral.js';
 import type { CollateralNews, CollateralNodes, ProofStep } from '../plan/recovery/proof-step.js';
 import { isSettledRecovery } from '../plan/recovery/recovery-line.js';
 import { PERIOD_MS } from '../conductor/task.js';
-import type { PlanFacts, PowerPreview } from './plan-facts.js';
+import type { ItemText, PlanFacts, PowerPreview } from './plan-facts.js';
 
 export const quarantineFigure = (leftMs: number): PlanFigure => ({
   of: 'ms of the power quarantine',
@@ -31,19 +31,17 @@ const item = (p: PowerPreview, o: Omit<PlanItem, 'name' | 'nodes'>): PlanItem[] 
   { name: p.incident.node, nodes: [p.incident.node], ...o },
 ];
 
-type OfIncident = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
-
-const waits = (next: string, reason: string, when: string): OfIncident => ({
+const waits = (next: string, reason: string, when: string): ItemText => ({
   ...{ does: 'waits', next, reason, again: { when } },
 });
-const acts = (next: string, reason: string): OfIncident => ({
+const acts = (next: string, reason: string): ItemText => ({
   ...{ does: 'acts', next, reason, again: { inMs: PERIOD_MS } },
 });
 
 function recoveryItem(p: PowerPreview): PlanItem[] {
   const { incident: i, proof } = p;
   if (!isAfterOff(i)) return [];
-  const is = (o: OfIncident): PlanItem[] => item(p, { about: 'incident', ...o });
+  const is = (o: ItemText): PlanItem[] => item(p, { about: 'incident', ...o });
   if (p.isContradicted && i.phase !== 'recovered')
     return is(
       waits(
@@ -61,7 +59,7 @@ function recoveryItem(p: PowerPreview): PlanItem[] {
   return proof === undefined ? [] : is(ofProof(i, proof));
 }
 
-function ofProof(i: IncidentRecord, step: ProofStep): OfIncident {
+function ofProof(i: IncidentRecord, step: ProofStep): ItemText {
   switch (step.do) {
     case 'begin':
       return acts('recovers what ran there', 'Its power is proven off.');
@@ -78,7 +76,7 @@ function ofProof(i: IncidentRecord, step: ProofStep): OfIncident {
   }
 }
 
-function ofNews(i: IncidentRecord, news: CollateralNews): OfIncident {
+function ofNews(i: IncidentRecord, news: CollateralNews): ItemText {
   switch (news.do) {
     case 'hold':
       return held(i, news.nodes);
@@ -89,7 +87,7 @@ function ofNews(i: IncidentRecord, news: CollateralNews): OfIncident {
   }
 }
 
-const held = (i: IncidentRecord, nodes: CollateralNodes): OfIncident =>
+const held = (i: IncidentRecord, nodes: CollateralNodes): ItemText =>
   waits(
     'recovers nothing',
     collateralText({ ...i, collateral: { at: 0, nodes } }),

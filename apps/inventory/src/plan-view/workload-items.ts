@@ -3,9 +3,7 @@ import { failedStop } from '#domain/workload/failed-tries.js';
 import { PERIOD_MS } from '../conductor/task.js';
 import type { StopStep } from '../plan/workloads/stop-step.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
-import type { PlanFacts } from './plan-facts.js';
-
-type ItemText = Pick<PlanItem, 'does' | 'next' | 'reason' | 'again'>;
+import type { ItemText, PlanFacts } from './plan-facts.js';
 
 /** Workloads that are not as they should be. */
 export function workloadItems(f: PlanFacts): PlanItem[] {

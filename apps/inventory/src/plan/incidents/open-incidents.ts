@@ -54,15 +54,14 @@ export const eachOpen = <T>(fleet: Fleet, decide: (i: IncidentRecord) => readonl
 /** Those that wait for their power devices to say whose they are. */
 export const isIdentityWanted = (i: IncidentRecord): boolean => !isAfterOff(i) && needsIdentity(i);
 
-const DELETED = 'The node was deleted.';
-
 const isDeleted = ({ node }: IncidentRecord, { nodes }: Fleet): boolean => nodes.live && !nodes.has(node);
 
 export function assess(i: IncidentRecord, fleet: Fleet): IncidentAssessment {
   const node = fleet.nodes.get(i.node)?.value;
   if (i.phase === 'recovered') return assessPowerOn(i, node, fleet);
   if (isAfterOff(i)) return { do: 'nothing' };
-  if (node === undefined) return isDeleted(i, fleet) ? { do: 'end', reason: DELETED } : { do: 'nothing' };
+  if (node === undefined)
+    return isDeleted(i, fleet) ? { do: 'end', reason: 'The node was deleted.' } : { do: 'nothing' };
   if (isIdentityWanted(i) && fleet.identity.get(i.node) === 'pending') return { do: 'await-identity' };
   return { do: 'investigate', node };
 }

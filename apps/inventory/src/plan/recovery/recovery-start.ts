@@ -5,8 +5,10 @@ import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import { conducted, type Conducting } from '../conducted.js';
 
-/** Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read. */
-/** @param bootId that was ended; undefined: none is known */
+/**
+ * Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read.
+ * @param bootId that was ended; undefined: none is known
+ */
 export function recovering(
   now: IncidentRecord,
   by: Conducting,
