@@ -125,6 +125,7 @@ export const fleet = new Player<FleetHistory, NamedFleet>({
       'incident recovered': 2_500,
       'incident recovering': 2_500,
       'incident survived': 35,
+      'named by the plan: a cordon': 300,
       'named by the plan: alarm workload-held': 55,
       'named by the plan: an order that was taken back': 4,
       'named by the plan: collateral': 1,
