@@ -18,6 +18,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import { isAlarmTrue, isBoundTo, type AlarmWorld } from './alarm-truth.js';
 import { isPowerOwed } from '../hands/hands-oracle.js';
+import { nodeOf } from '../hands/hands-programs.js';
 import type { FleetRule } from './fleet-rules.js';
 import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
 import { heldForNothing } from './hold-truth.js';
@@ -36,7 +37,7 @@ export interface AftermathWorld {
   notCalledDead: (node: string) => string | undefined;
   /** Hosts of the servers of the bus. */
   brokers: readonly string[];
-  /** The machine whose power the device of a node switches. */
+  /** The machine whose power the device switches that was built into this one. */
   machineOf: (node: string) => string;
   /** Wall clock of the host of a process, ms. */
   wallOf: (process: string) => number | undefined;
@@ -170,7 +171,7 @@ export class Aftermath {
     workloadsOf: (node) => [...this.s.workloads.values()].filter((w) => w.assignment?.node === node),
     lacksQuorum: () => this.f.noQuorum() !== undefined,
     storms: () => this.s.permits()?.trips ?? [],
-    isMiswired: (node) => this.f.machineOf(node) !== node,
+    isMiswired: (node) => this.isMiswired(node),
     startsUngated: (node) => this.f.hosts.get(node)?.startsUngated === true,
     isAnew: () => this.s.anew.size > 0,
   };
@@ -185,7 +186,7 @@ export class Aftermath {
     silentSinceMs: (node) => this.s.silentSinceMs.get(node),
     node: (node) => this.s.nodes.get(node),
     nodes: () => [...this.s.nodes.values()],
-    isMiswired: (node) => this.f.machineOf(node) !== node,
+    isMiswired: (node) => this.isMiswired(node),
     jobOf: (node) => this.s.jobs.get(this.s.reservations()?.held[node]?.job ?? ''),
     openIncidents: () => this.s.openIncidents(),
     settings: () => this.s.settings(),
@@ -202,6 +203,12 @@ export class Aftermath {
       })),
     takesTheBus: (node) => this.takesTheBus(node),
   };
+
+  /** A device in its record, which a replacement inherits, is wired to another machine than it was built into. */
+  private isMiswired(node: string): boolean {
+    const devices = this.s.nodes.get(node)?.powerLevels.flat() ?? [];
+    return devices.map(nodeOf).some((built) => this.f.machineOf(built) !== built);
+  }
 
   private serves(node: string): boolean {
     const n = this.s.nodes.get(node);

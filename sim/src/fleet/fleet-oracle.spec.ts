@@ -382,10 +382,17 @@ describe('an alarm at the end', () => {
 
   it('of a power device of another machine is so where the device is', () => {
     expect(untrue('power-identity', 'n-1')).toEqual(['alarm-untrue']);
-    expect(untrue('power-identity', 'n-1', { wires: { 'n-1': 'n-2' } })).toEqual([]);
+    const wires = { 'n-1': 'n-2' };
+    expect(untrue('power-identity', 'n-1', { wires }, [], { powerLevels: [[deviceOf('n-1', 0)]] })).toEqual([]);
     const why = 'by a drill: With it n-3 fell silent: its device may be theirs.';
     const drilled = { powerIdentity: { bmc: { result: 'mismatch', at: 1, why, basis: 'b' } } } as const;
     expect(untrue('power-identity', 'n-1', {}, [], drilled)).toEqual([]);
+  });
+
+  it('of the power device that a replacement inherited is so by the wiring of that device', () => {
+    const inherited = { powerLevels: [[deviceOf('n-2', 1)]] };
+    expect(untrue('power-identity', 'n-1', { wires: { 'n-1': 'n-2' } }, [], inherited)).toEqual(['alarm-untrue']);
+    expect(untrue('power-identity', 'n-1', { wires: { 'n-2': 'n-1' } }, [], inherited)).toEqual([]);
   });
 
   it('of work without a gate, or a failed re-setup, is so where the machine is so', () => {
@@ -775,6 +782,19 @@ describe('an intent after a pause was acknowledged', () => {
 
   it.each(['off', 'on', 'soft'] as const)('breaks a rule where it is one of %s', (verb) => {
     expect(written([], [intent(verb)])).toEqual(['intent-after-pause']);
+  });
+
+  it.each([
+    ['an earlier', 500, []],
+    ['a later', 5_000, ['intent-after-pause']],
+  ] as const)('goes by %s end that is asked for, and not acknowledged', (_, untilMs, rules) => {
+    const { oracle, store, broken, pause } = world();
+    const i = anIncident('n-1', { phase: 'recovered', epoch: 1 });
+    store('incidents', 'n-1', i);
+    pause();
+    oracle.pauseMayEnd(untilMs);
+    store('incidents', 'n-1', { ...i, commands: [intent('on')] });
+    expect(broken()).toEqual(rules);
   });
 
   it('breaks none where it was written before, or is a read', () => {

@@ -171,10 +171,12 @@ export class Operator {
     const { bus, oracle } = this.p;
     const begun = bus.clock.monotonicMs();
     const mine = ++this.paused;
+    // By the wall clock of whoever looks at it, which may be so far ahead.
+    const endsMs = begun + forMs - CLOCKS_APART_MS;
+    oracle.pauseMayEnd(endsMs);
     const paused = { until: bus.clock.wallMs() + Math.round(forMs), reason: 'a pause' };
     await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
-    // By the wall clock of whoever looks at it, which may be so far ahead.
-    if (mine === this.paused && this.isWallTrue) oracle.paused(begun + forMs - CLOCKS_APART_MS);
+    if (mine === this.paused && this.isWallTrue) oracle.paused(endsMs);
   }
 
   /** Somebody set the wall clock of a host: there a pause may be over at any time, from now on. */

@@ -218,6 +218,11 @@ export class HandsOracle<More extends string = never> {
     this.pause = { sinceMs: this.now(), untilMs };
   }
 
+  /** Somebody asks for another end. It may count before it is acknowledged. */
+  pauseMayEnd(untilMs: number): void {
+    if (this.pause !== undefined) this.pause.untilMs = Math.min(this.pause.untilMs, untilMs);
+  }
+
   /** Somebody asks for its end. */
   resumed(): void {
     this.pause = undefined;

@@ -52,10 +52,10 @@ export interface HandsProgramsParts {
   logged?: ((line: string) => void) | undefined;
 }
 
-/** As it stands in the record of its node. */
 /** The end of the address of a node, on each of its networks. */
 export const placeOf = (index: number): string => `${Math.floor(index / 250)}.${(index % 250) + 1}`;
 
+/** As it stands in the record of its node. */
 export const deviceOf = (node: string, index: number): PowerDevice => ({
   id: `bmc-${node}`,
   driver: 'ipmitool',
@@ -66,7 +66,9 @@ export const provenByGuid = (device: PowerDevice, guid: string): PowerIdentity =
   ...{ result: 'proven', by: 'guid', at: 1 },
   ...{ seen: { guid }, basis: identityBasis(device) },
 });
-const nodeOf = (device: PowerDevice): string => device.id.slice('bmc-'.length);
+
+/** The machine that a device was built into: the record may have passed to a node of another name. */
+export const nodeOf = (device: PowerDevice): string => device.id.slice('bmc-'.length);
 
 /** The product's own programs, each composed on the ports of one life. */
 export class HandsPrograms {
