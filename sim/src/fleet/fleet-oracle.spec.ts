@@ -4,6 +4,7 @@ import {
   defaultSettings,
   defaultStorm,
   PERMITS_KEY,
+  POWER_QUARANTINE_MS,
   powerRecordOf,
   RESERVATIONS_KEY,
   SETTINGS_KEY,
@@ -326,6 +327,25 @@ describe('an order to the power of a node', () => {
     expect(owed({ phase: 'recovered', powerOn })).toEqual(['on-stuck']);
     expect(owed({ phase: 'recovered', powerOn: { ...powerOn, done: true } })).toEqual([]);
     expect(owed({ phase: 'recovered', powerOn: { ...powerOn, wanted: false } })).toEqual([]);
+  });
+
+  it('has its own time from when the system wants it', () => {
+    const { oracle, store, waits } = world();
+    const wants = (wanted: boolean): void =>
+      store('incidents', 'n-1', anIncident('n-1', { phase: 'recovered', powerOn: { wanted, requestedAt: 1 } }));
+    wants(false);
+    expect(oracle.powerOnsDueMs).toBe(0);
+    waits(5_000);
+    wants(true);
+    waits(5_000);
+    wants(true);
+    expect(oracle.powerOnsDueMs).toBe(1_000 + 5_000 + POWER_QUARANTINE_MS + 15_000);
+    store(
+      'incidents',
+      'n-1',
+      anIncident('n-1', { phase: 'recovered', powerOn: { wanted: true, requestedAt: 1, done: true } }),
+    );
+    expect(oracle.powerOnsDueMs).toBe(0);
   });
 });
 

@@ -25,7 +25,14 @@ import { isMember } from '#domain/node/membership.js';
 import { isSilent } from '#domain/verdict/latest-verdict.js';
 import { lastOff, offMark } from '#domain/power/quarantine.js';
 import type { Sender } from '../nats/played-server.js';
-import { freshIntents, HandsOracle, HandsRules, SLOWEST, type HandsOracleParts } from '../hands/hands-oracle.js';
+import {
+  freshIntents,
+  HandsOracle,
+  HandsRules,
+  isPowerOwed,
+  SLOWEST,
+  type HandsOracleParts,
+} from '../hands/hands-oracle.js';
 import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { Aftermath, type AftermathWorld } from './aftermath.js';
@@ -50,6 +57,9 @@ const JUST_OVER_MS = 1_000;
 
 /** What a boot has started is named by its node's next report, a second later at most, and that is heard within this, ms. */
 const UNHEARD_MS = 2_000;
+
+/** From when a power-on is wanted until its node is read as on, at most, ms: the quarantine, a slow BMC, and one that is asked again. */
+const POWER_ON_WITHIN_MS = POWER_QUARANTINE_MS + 15_000;
 
 /** What follows from the end of an incident is written within this, ms. */
 const JUST_CLOSED_MS = 1_000;
@@ -134,6 +144,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** Storm → when it was tripped, or a member was last seen to be back for the first time. */
   private readonly calmSinceMs = new Map<string, number>();
   private readonly silentSinceMs = new Map<string, number>();
+  /** Incident → since when the power-on of its node is wanted. */
+  private readonly onWantedMs = new Map<string, number>();
   private reservations: Reservations | undefined;
   private settings: ClusterSettings | undefined;
   private readonly aftermath: Aftermath;
@@ -478,6 +490,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
     if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
     if (i.proof !== undefined && i.proof.at !== before?.proof?.at) this.provenMs.set(node, this.now());
+    if (i.powerOn?.wanted === true && (before?.id !== i.id || before.powerOn?.wanted !== true))
+      this.onWantedMs.set(i.id, this.now());
     this.judgeOnTold(node, i, before);
     this.noteSpeaker(i);
     const mark = offMark(i);
@@ -566,6 +580,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
           `${o.subject} is stopped by ${o.name}, and the plan says: ${saidOf(o, items) || 'nothing'}`,
         );
     }
+  }
+
+  /** By when each power-on that the system owes is dealt with: a fencing that was tried again wants it late. */
+  get powerOnsDueMs(): number {
+    const owed = [...this.incidents.values()].filter((i) => isPowerOwed(i) && i.powerOn?.wanted === true);
+    return Math.max(0, ...owed.map(({ id }) => (this.onWantedMs.get(id) ?? 0) + POWER_ON_WITHIN_MS));
   }
 
   override judgeEnd(): void {

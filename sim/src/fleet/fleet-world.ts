@@ -205,13 +205,14 @@ export class FleetWorld implements PlayWorld {
    */
   private async settled(): Promise<readonly PlanItem[]> {
     const { time, oracle } = this;
-    const endsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
+    const allEndsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
+    const leftMs = (): number => Math.max(allEndsMs, oracle.powerOnsDueMs) - time.nowMs;
     for (;;) {
-      await time.until(() => oracle.isSettled, endsMs - time.nowMs);
+      await time.until(() => oracle.isSettled, leftMs());
       const items = await time.settle(this.plan());
-      const ends = time.nowMs >= endsMs;
+      const ends = leftMs() <= 0;
       if (ends || (oracle.isSettled && oracle.isAllNamed(items))) return items;
-      if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, endsMs - time.nowMs));
+      if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, leftMs()));
     }
   }
 
