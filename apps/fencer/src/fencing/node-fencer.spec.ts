@@ -3,7 +3,9 @@ import { systemClock, type Bus, type Lease } from '#bus';
 import {
   devicesMark,
   identityBasis,
+  POWER_QUARANTINE_MS,
   type Clock,
+  type FencingSettings,
   type FreshIdentity,
   type IncidentRecord,
   type NodeRecord,
@@ -29,6 +31,8 @@ const proven: Partial<NodeRecord> = {
   },
 };
 
+const PAUSED = { by: 'eve', reason: 'work on the rack', at: 1 };
+
 interface World {
   /** The devices are edited as this intent is stored. */
   editedAt?: PowerVerb;
@@ -46,6 +50,10 @@ interface World {
   denied?: IncidentRecord['denied'];
   /** An operator's order, in a record that is closed. @default its incident is in phase fencing */
   order?: PowerOrder['action'];
+  /** The system is to power the node on, which is fenced. */
+  powerOn?: true;
+  /** An operator pauses fencing as the intent is stored. */
+  pauses?: true;
   /** The token that has written its incident last. @default none has */
   writtenBy?: number;
   /** So much time passes while the first `off` waits for its turn at the BMC, or its intent is stored, ms. */
@@ -84,14 +92,19 @@ async function fence(w: World = {}): Promise<{ sent: string[]; raised: number[];
     ...(w.denied && { denied: w.denied }),
     ...(w.writtenBy !== undefined && { epoch: w.writtenBy }),
     ...(w.order && { phase: 'closed', order: { action: w.order, by: 'eve', reason: 'spec', at: 1, after: 0 } }),
+    ...(w.powerOn && {
+      ...{ phase: 'recovered', powerOn: { wanted: true, requestedAt: 1 } },
+      proof: { kind: 'already-off', at: 1, level: 0 },
+    }),
   };
   let node: NodeRecord | undefined = aNode('n-1', { powerLevels: before, ...w.known });
-  let isOff = w.order === 'on';
+  let isOff = w.order === 'on' || w.powerOn === true;
   const put = (next: IncidentRecord): Promise<number> => {
     incident = next;
     const last = incident.commands.at(-1);
     const isOrder = last !== undefined && last.verb !== 'status';
     if (isOrder) [aheadMs, intentMs] = [aheadMs + intentMs, 0];
+    if (isOrder && w.pauses) settings = { value: { fencing: { mode: 'enforce', paused: PAUSED } }, revision: 2 };
     if (node !== undefined && editedAt !== undefined && last?.verb === editedAt) node = { ...node, powerLevels: after };
     if (node !== undefined && w.becomes !== undefined && isOrder && !last.result) node = w.becomes(node);
     return Promise.resolve(1);
@@ -105,7 +118,9 @@ async function fence(w: World = {}): Promise<{ sent: string[]; raised: number[];
     mutate: (_key: string, fn: (x: { value: IncidentRecord }) => IncidentRecord | undefined) =>
       put(fn({ value: incident }) ?? incident),
   };
-  const settings = { value: { fencing: { mode: 'enforce' } }, revision: 1 };
+  let settings: { value: { fencing: Pick<FencingSettings, 'mode' | 'paused'> }; revision: number } = {
+    ...{ value: { fencing: { mode: 'enforce' } }, revision: 1 },
+  };
   const bucket = (name: string): unknown =>
     name === 'incidents'
       ? incidents
@@ -138,7 +153,7 @@ async function fence(w: World = {}): Promise<{ sent: string[]; raised: number[];
     queue: new BusyQueue(),
     drivers: () => ['ipmitool'],
     fencer: 'f',
-    quietSince: () => 0,
+    quietSince: () => -POWER_QUARANTINE_MS,
     onUntil: () => undefined,
     signal: new AbortController().signal,
   });
@@ -179,6 +194,48 @@ it.each(['on', 'soft'] as const)(
     );
   },
 );
+
+describe('what forbids it as its intent is stored', () => {
+  const on = 'on 10.2.0.1';
+  const cordon = { by: 'eve', reason: 'spare parts', at: 1 };
+
+  it('is a cordon for the system’s power-on, and the record says so', async () => {
+    let isCordoned = false;
+    const becomes = (n: NodeRecord): NodeRecord => {
+      isCordoned = true;
+      return { ...n, cordon };
+    };
+    // Closed then, for the spec to end: the wish is waited with.
+    const phase = (): IncidentRecord['phase'] | undefined => (isCordoned ? 'closed' : undefined);
+    const { sent, incident } = await fence({ powerOn: true, becomes, phase });
+    expect(sent).not.toContain(on);
+    expect(incident.commands.find((c) => c.verb === 'on')?.result).toMatchObject({
+      ...{ ok: false, code: 'INCIDENT_STATE' },
+      detail: expect.stringContaining('It is cordoned by eve'),
+    });
+  });
+
+  it('is no cordon for an operator’s own order', async () => {
+    const { sent } = await fence({ order: 'on', becomes: (n) => ({ ...n, cordon }) });
+    expect(sent).toContain(on);
+  });
+
+  it.each(['on', 'soft'] as const)('is a pause for an order %s, which ends with that', async (order) => {
+    const { sent, incident } = await fence({ order, pauses: true });
+    expect(sent).not.toContain(`${order} 10.2.0.1`);
+    const given = incident.commands.filter((c) => c.verb === order);
+    expect(given.map((c) => c.result?.code)).toEqual(['INCIDENT_STATE']);
+    expect(incident.order).toMatchObject({ done: true, ok: false, detail: expect.stringContaining('paused by eve') });
+  });
+
+  it('is another boot than the one that a soft is for, and the order ends with that', async () => {
+    const { sent, incident } = await fence({ order: 'soft', becomes: (n) => ({ ...n, bootId: 'b-2' }) });
+    expect(sent).toEqual([]);
+    const given = incident.commands.filter((c) => c.verb === 'soft');
+    expect(given.map((c) => c.result?.code)).toEqual(['INCIDENT_STATE']);
+    expect(incident.order).toMatchObject({ done: true, ok: false, detail: expect.stringContaining('rebooted') });
+  });
+});
 
 describe('a device that was proven to be the node’s own', () => {
   const own = (): DeviceIdentity => ({ seen: { guid: GUID } });

@@ -527,6 +527,11 @@ export class NodeFencer {
     if (verb === 'off' ? isEdited : !isStillOf(node, device)) return not('its power devices were edited');
     if (verb === 'off' && !(await this.stillMayPowerOff(i, attempt)))
       return not(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');
+    // The store may have tried for seconds: a pause or a cordon that was acknowledged meanwhile holds.
+    const hold = verb === 'off' ? undefined : await this.hold(node, wish);
+    if (hold !== undefined) return not(hold, 'INCIDENT_STATE');
+    if (wish.orderer === 'operator' && wish.verb === 'soft' && wish.order.bootId !== node.bootId)
+      return not('its node has rebooted since', 'INCIDENT_STATE');
     const owner = ownerOf(device, wish, i, node, attempt);
     if (standsFor(owner, this.clock.monotonicMs())) return undefined;
     if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');

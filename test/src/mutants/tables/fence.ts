@@ -1264,6 +1264,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
+    name: 'a power-on is given though its node was cordoned, or fencing paused, while the intent was stored',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.withheld',
+    operation: { drop: "if (hold !== undefined) return not(hold, 'INCIDENT_STATE')" },
+    specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
+  },
+  {
+    name: 'a soft goes to a node that has rebooted while its intent was stored',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.withheld',
+    operation: { replace: 'wish.order.bootId !== node.bootId', with: 'false' },
+    specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
+  },
+  {
     name: 'an off is given to a device of a node that was deleted meanwhile',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.withheld',
