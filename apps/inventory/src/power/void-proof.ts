@@ -2,9 +2,7 @@ import {
   devicesMark,
   identityBasis,
   isKept,
-  provenIdentity,
   identityStanding,
-  knownIdentity,
   withIdentity,
   type IncidentRecord,
   type Maintenance,
@@ -61,7 +59,8 @@ export function fencedAnew(i: IncidentRecord, at: number): IncidentRecord | unde
 export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord | undefined {
   const wasOff = isOffByIncident(n, i);
   const blamed = provenBy(i, n);
-  const fresh = blamed.filter((d) => knownIdentity(n, d)?.result !== 'mismatch');
+  // One that somebody answered for is blamed anew: the answer was given before it called this node off.
+  const fresh = blamed.filter((d) => identityStanding(n, d) !== 'mismatch');
   if (!wasOff && fresh.length === 0) return undefined;
   let next = n;
   for (const d of fresh)
@@ -84,14 +83,14 @@ export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord
 
 /**
  * Why a fencing whose proof was contradicted is not tried again by itself: the same devices would prove the same. It is
- * over when they are edited, proven since, or an administrator answers for them. A person's error says nothing of them.
+ * over when they are edited, proven since, or an administrator answers for them. {@link notOff} has left none of them proven
+ * or answered for, so that what they are now they became since: the clocks of two hosts are not compared. A person's error
+ * says nothing of them.
  */
 export function contradictedBy(i: IncidentRecord, node: NodeRecord): string | undefined {
   const c = i.contradiction;
   if (c === undefined || c.proof?.kind === 'manual' || c.devices !== devicesMark(node.powerLevels)) return undefined;
-  const answered = (d: PowerDevice): boolean =>
-    (provenIdentity(node, d)?.at ?? 0) > c.at ||
-    (identityStanding(node, d) === 'acknowledged' && (knownIdentity(node, d)?.acknowledged?.at ?? 0) > c.at);
+  const answered = (d: PowerDevice): boolean => ['proven', 'acknowledged'].includes(identityStanding(node, d));
   const blamed = (node.powerLevels[c.proof?.level ?? 0] ?? []).filter((d) => !answered(d));
   return blamed.length === 0 ? undefined : `${blamed.map((d) => d.id).join(' and ')} called it off while it spoke.`;
 }

@@ -721,6 +721,16 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/power/void-proof.spec.ts'],
   },
   {
+    name: 'an answer for a device that was given before it called a living node off counts for that as well',
+    file: 'apps/inventory/src/power/void-proof.ts',
+    symbol: 'notOff',
+    operation: {
+      replace: "identityStanding(n, d) !== 'mismatch'",
+      with: "!['mismatch', 'acknowledged'].includes(identityStanding(n, d))",
+    },
+    specs: ['apps/inventory/src/power/void-proof.spec.ts'],
+  },
+  {
     name: 'a contradicted proof stands',
     file: 'apps/inventory/src/power/void-proof.ts',
     symbol: 'voided',
