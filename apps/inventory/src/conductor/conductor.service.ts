@@ -103,7 +103,17 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   private async answerNot(): Promise<void> {
     const all = this.answering;
     this.answering = [];
-    await Promise.all(all.map((a) => a.close()));
+    await Promise.all(all.map((a) => this.close(a)));
+  }
+
+  /** Its next term, and the end of the process, do not wait for it. */
+  private async close(answer: Closable): Promise<void> {
+    try {
+      await answer.close();
+    } catch (cause) {
+      const { code, message } = MusterError.from(cause);
+      this.context.log.warn({ code }, `an answer of the conductor was not withdrawn: ${message}`);
+    }
   }
 
   /** A record with a token above the own one: the lease is taken anew first. */

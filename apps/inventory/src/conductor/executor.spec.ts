@@ -8,12 +8,17 @@ import { EVERYTHING, type Reconciler, type Source, type Task, type TaskRun } fro
 /** Who holds the lease, and what the executor logs. Time is the spec's. */
 class World {
   term: number | undefined = 1;
+  /** Thrown where a run asks whether it may begin. */
+  beginFails: Error | undefined;
   chance = 0;
   readonly errors: [facts: object, line: string][] = [];
   readonly lost: string[] = [];
   readonly sut = new Executor(
     {
-      begin: () => this.term,
+      begin: () => {
+        if (this.beginFails !== undefined) throw this.beginFails;
+        return this.term;
+      },
       check: () => {
         if (this.term === undefined) throw new MusterError('LEASE_LOST', 'not held');
         return this.term;
@@ -62,6 +67,29 @@ describe('the executor', () => {
     world.sut.wakeAll();
     await settled();
     expect(ran).toEqual(['a']);
+  });
+
+  it('fails the task where nobody can say whether it may begin, and whoever wakes it goes on', async () => {
+    const ran: string[] = [];
+    world.add('a', async () => Promise.resolve(void ran.push('a')));
+    world.add('b', async () => Promise.resolve(void ran.push('b')));
+    world.beginFails = new MusterError('INTERNAL', 'odd record');
+    expect(() => world.sut.wakeAll()).not.toThrow();
+    await settled();
+    expect(ran).toEqual([]);
+    expect(world.errors).toEqual([
+      [expect.objectContaining({ task: 'a', code: 'INTERNAL' }), expect.stringContaining('odd record')],
+      [expect.objectContaining({ task: 'b', code: 'INTERNAL' }), expect.stringContaining('odd record')],
+    ]);
+    expect(world.sut.failing()).toMatchObject([
+      { name: 'a', errors: 1, lastError: { message: 'odd record' } },
+      { name: 'b', errors: 1 },
+    ]);
+    world.beginFails = undefined;
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ran).toEqual(['a', 'b']);
+    expect(world.sut.failing()).toEqual([]);
   });
 
   it.each([

@@ -75,9 +75,10 @@ export class Executor {
   }
 
   /** Most runs find nothing to do, and are over when they return: undefined. */
-  private run({ task, record, paced, failing }: Entry): Promise<void> | undefined {
-    const token = this.right.begin();
+  private run(entry: Entry): Promise<void> | undefined {
+    const token = this.begin(entry);
     if (token === undefined) return undefined;
+    const { task, record, paced, failing } = entry;
     const { right, clock, random, log } = this;
     const outcomes = new Outcomes(record.fails);
     const run = new OneRun(token, clock.monotonicMs(), {
@@ -89,6 +90,18 @@ export class Executor {
     outcomes.add({});
     record.ended(outcomes);
     return undefined;
+  }
+
+  /** Undefined: it may not begin, or nobody can say whether it may, and then it has failed. */
+  private begin({ task: { name: task }, record }: Entry): number | undefined {
+    try {
+      return this.right.begin();
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      record.notBegun(e);
+      this.log.error({ task, code: e.code, cause: e.cause }, `${task} cannot begin: ${e.message}`);
+      return undefined;
+    }
   }
 
   private async rest(

@@ -72,6 +72,11 @@ export class TaskRecord {
     this.runningSince = this.clock.monotonicMs();
   }
 
+  /** It has failed before it knew its term. */
+  notBegun(e: MusterError): void {
+    this.failed('', e);
+  }
+
   ended(outcomes: Outcomes): void {
     this.lastMs = Math.round(this.clock.monotonicMs() - (this.runningSince ?? 0));
     this.runningSince = undefined;

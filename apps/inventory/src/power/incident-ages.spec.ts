@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { IncidentRecord } from '#contracts';
 import { MemoryStore } from '../testing/memory-store.js';
+import { odd } from '../testing/odd.js';
 import { incidentAges } from '../testing/planned.js';
 import { anIncident } from '../testing/records.js';
 
@@ -37,6 +38,18 @@ it('knows how long it has seen an incident and its proof, unless they were there
   store.incidents.set('n-1', fencing([], { id: 'newer' }));
   store.clock.now = 200;
   expect(ages(fencing([], { id: 'newer' }))).toEqual([50, undefined]);
+});
+
+it('knows the others of one of which nobody can say what was given, and fails where that is asked of it', () => {
+  const store = new MemoryStore();
+  store.incidents.set('old', odd(anIncident('old'), 'commands'));
+  const sut = incidentAges(store);
+  expect(() => store.incidents.set('n-2', odd(anIncident('n-2', { id: 'i-odd' }), 'commands'))).not.toThrow();
+  store.incidents.set('n-1', fencing([1]));
+  store.clock.now = 100;
+  expect(sut.offsAgoMs(fencing([1]))).toEqual([100]);
+  expect(sut.openedAgoMs(anIncident('n-2', { id: 'i-odd' }))).toBe(100);
+  expect(() => sut.offsAgoMs(odd(anIncident('n-2', { id: 'i-odd' }), 'commands'))).toThrow('cannot be understood');
 });
 
 it('forgets those that stand in no record any more', () => {

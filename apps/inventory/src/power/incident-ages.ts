@@ -60,16 +60,18 @@ export class IncidentAges implements OnApplicationShutdown {
   }
 }
 
-const keysOf = (i: IncidentRecord): string[] => [i.id, ...offsOf(i), proofOf(i) ?? []].flat();
+/** A record of which that cannot be said fails wherever something is decided about it, and no other one with it. */
+function unlessOdd<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+const keysOf = (i: IncidentRecord): string[] => [i.id, ...(unlessOdd(() => offsOf(i)) ?? []), proofOf(i) ?? []].flat();
 
 const offsOf = (i: IncidentRecord): string[] =>
   i.commands.filter((c) => c.verb === 'off' && c.n > (i.devicesAfter ?? 0)).map((c) => `${i.id}/${c.n}`);
 
-/** A record of which that cannot be said fails wherever something is decided about it, and no other one with it. */
-const proofOf = (i: IncidentRecord): string | undefined => {
-  try {
-    return i.proof && `${i.id}/proof/${i.proof.at}`;
-  } catch {
-    return undefined;
-  }
-};
+const proofOf = (i: IncidentRecord): string | undefined => unlessOdd(() => i.proof && `${i.id}/proof/${i.proof.at}`);
