@@ -49,8 +49,13 @@ interface Intended {
 }
 
 /**
- * A change of one record. The plan was made from what a view showed; whether it is still wanted is decided again, by the
- * same pure function, on the record that the compare-and-set replaces. It may be asked several times.
+ * A change of one record. The plan was made from what a view showed; what becomes of the record is asked again, purely, of
+ * the one that the compare-and-set replaces. It may be asked several times.
+ *
+ * How much of the decision is made again is the intent's own. Some decide anew by the same function. Others only see
+ * whether the record still bears the marks of what was decided on, as its phase, generation or number of commands
+ * (`sentToFencing`, `noteCollateral`): what has changed elsewhere since the plan, as a verdict, does not stop these. An
+ * event of a workload may be given whatever its record says (`startIntents`): the table of its changes compares the marks.
  */
 interface Changes<T, R = T> extends Intended {
   readonly key: string;

@@ -64,7 +64,11 @@ export function startSteps(fleet: Fleet, ages: StartAges): Decided<StartStep> {
   };
 }
 
-/** The same, but for where those go that are to be started on another node. */
+/**
+ * The same, but for where those go that are to be started on another node.
+ * @throws MusterError where {@link barred} does: while nobody can say which workloads a node with a void proof had, any of
+ * them may still run there, so none is started
+ */
 export function ownSteps(fleet: Fleet, ages: StartAges): Decided<StartStep> {
   const { awaited } = awaitedStarts(fleet);
   if (awaited.length === 0) return { made: [], failed: [] };
