@@ -1,6 +1,11 @@
-import { SETTLE_MS } from '../conductor/settling.js';
 import type { Ages, Conditions } from '../snapshot/ages.js';
 import type { Fleet } from '../snapshot/fleet.js';
+
+/**
+ * After so long, ms, a new conductor knows of everybody who lives: agents and workers have connected again, a worker of
+ * the same name has waited its 6 s, and has tested its drivers.
+ */
+export const SETTLE_MS = 15_000;
 
 /** Of a term of the conductor. `term`: no view has had a gap in it. `told`: then nobody's word lacked at some time. */
 export type SettledCondition = `${'term' | 'told'}/${number}`;

@@ -103,11 +103,11 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/changes.spec.ts'],
   },
   {
-    name: 'who has just begun to look takes whom it has not heard for gone',
-    file: 'apps/inventory/src/conductor/settling.ts',
-    symbol: 'Settling.hasSettled',
-    operation: { replace: 'c.token !== this.term || !live', with: 'this.term === undefined' },
-    specs: ['apps/inventory/src/conductor/settling.spec.ts'],
+    name: 'who has just had a gap in a view takes whom it has not heard since for gone',
+    file: 'apps/inventory/src/plan/settled.ts',
+    symbol: 'settling',
+    operation: { replace: '!live || term === undefined', with: 'term === undefined' },
+    specs: STARTS,
   },
   {
     name: 'of two machines that report one start in two boots, the higher number of a report counts',

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MusterError, type WorkerRecord } from '#contracts';
-import { SETTLE_MS } from '../../conductor/settling.js';
 import type { Reconciler } from '../../conductor/task.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { aNode } from '../../testing/records.js';
+import { SETTLE_MS } from '../settled.js';
 import { drivers } from './drivers.js';
 
 describe('a driver that nobody offers', () => {

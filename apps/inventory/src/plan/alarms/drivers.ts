@@ -1,12 +1,12 @@
 import type { AlarmCode } from '#contracts';
 import { unwanted, type WantedAlarm } from '../../alarms/keep-alarms.js';
-import { SETTLE_MS } from '../../conductor/settling.js';
 import { missingDrivers, offersOf, type MissingDriver } from '../../nodes/missing-drivers.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { perFleet } from '../../snapshot/per-fleet.js';
 import type { Concern } from '../concern.js';
 import { aboutNode, decideTogether, type Decided } from '../each-record.js';
 import type { ClearAlarm, RaiseAlarm, PublishDriver } from '../intent.js';
+import { SETTLE_MS } from '../settled.js';
 import { alarmIntents } from './alarm-intents.js';
 import { outdatedAlarms } from './outdated-workers.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError, type JobRecord, type NodeRecord, type RunningWorkload, type WorkloadRecord } from '#contracts';
 import { GATE_MS } from '#domain/workload/start-decision.js';
-import { SETTLE_MS } from '../../conductor/settling.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
 import { playRun } from '../../testing/play-run.js';
 import { aNode, anIncident, aReport, aWorkload } from '../../testing/records.js';
+import { SETTLE_MS } from '../settled.js';
 import { MOVE_AFTER_MS } from './own-node-step.js';
 import { ALARM_AFTER_MS, startSteps } from './start-steps.js';
 import { starts } from './starts.js';
