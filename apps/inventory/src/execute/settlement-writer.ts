@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type JobRecord } from '#contracts';
-import type { TaskRun } from '../conductor/task.js';
 import type { CheckVerdict } from '#domain/return/check-verdict.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import type { EndedJob, Moment, NodeAfterJob } from '../plan/intent.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
-
-type Right = Pick<TaskRun, 'check'>;
+import type { Right } from './written.js';
 
 /** Writes what an ended job leaves, in the order that its intent names. */
 @Injectable()

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError } from '#contracts';
-import type { TaskRun } from '../conductor/task.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { OperationsService } from '../operations/operations.service.js';
 import type { CancelJob, Moment, SubmitJobs, WantedJob } from '../plan/intent.js';
 import { FleetSource } from '../snapshot/fleet-source.js';
 import { Refusals } from '../snapshot/refusals.js';
 import { InventoryStore } from '../store/inventory-store.js';
-
-type Right = Pick<TaskRun, 'check'>;
+import type { Right } from './written.js';
 
 /** Asks for the jobs that the conductor itself wants, and calls them off, by the same admission as everybody's. */
 @Injectable()

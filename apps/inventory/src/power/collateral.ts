@@ -7,12 +7,11 @@ import {
   type NodeRecord,
   type PowerDevice,
 } from '#contracts';
+import { ON_THE_WAY_MS } from './contradiction.js';
 import { provenBy } from './proof-doubt.js';
 
 /** The word of a device that is not proven to be its node's own counts so long after the second read, ms. */
 export const UNPROVEN_WAIT_MS = 3_000;
-/** A report may be on its way for so long, ms. */
-const ON_THE_WAY_MS = 1_000;
 
 /** A node that is not heard now. */
 export interface SilentNode {

@@ -2,7 +2,7 @@ import { isOpenIncident, type IncidentRecord } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 
 /** Reports that were on their way when the power went off are no sign of life, ms. */
-const ON_THE_WAY_MS = 1_000;
+export const ON_THE_WAY_MS = 1_000;
 
 /**
  * The very boot that was proven off, or that a person vouched for, speaks: the power device is another machine's, or

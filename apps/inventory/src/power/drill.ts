@@ -6,7 +6,7 @@ export const DRILL_SILENT_MS = 5_000;
 /** It has been silent for so long, ms, and so has whoever fell with it. */
 const SILENT_FOR_MS = 3_000;
 /** The last report before the off may be so old when that is given, ms. */
-const LAST_WORD_MS = 3_000;
+const SPOKE_BEFORE_MS = 3_000;
 
 export interface DrillFacts {
   /** Since this process saw the proof, ms. */
@@ -47,7 +47,7 @@ export function decideDrill(i: Pick<IncidentRecord, 'proof' | 'drill'>, f: Drill
   const spokeForMs = f.offAgoMs - f.unheardMs;
   if (spokeForMs > DRILL_SILENT_MS)
     return judged(false, `It spoke for ${(spokeForMs / 1000).toFixed(1)} s after the off: it was silenced by another.`);
-  if (spokeForMs < -LAST_WORD_MS) return judged(false, 'It was silent before the off.');
+  if (spokeForMs < -SPOKE_BEFORE_MS) return judged(false, 'It was silent before the off.');
   return judged(true, 'It fell silent with the off, and nobody else did.');
 }
 

@@ -57,7 +57,7 @@ export type FenceStep =
   | { do: 'wait'; untilMs: number };
 
 /** Between two reads while the power is on or unknown, ms. */
-const POLL_MS = 300;
+const FENCE_READ_AGAIN_MS = 300;
 /** After a no, inventory is asked again, ms; and after an answer for another revision, which may not be the last one. */
 const RECHECK_AGAIN_MS = 1_000;
 const RECHECK_OTHER_MS = 100;
@@ -65,7 +65,7 @@ const RECHECK_OTHER_MS = 100;
 const MOST_OFFS = 3;
 const OFF_AGAIN_MS = 1_000;
 /** A device that did not say who it is is asked again after this, ms. */
-const IDENTIFY_AGAIN_MS = 1_000;
+const FENCE_IDENTIFY_AGAIN_MS = 1_000;
 /**
  * What a device took to say who it is prolongs its level, and by this part more for what lies between the commands: the level's
  * own time is for the off and its reads. By two commands at most: the word of a BMC that takes 5 s for each ages once.
@@ -103,7 +103,7 @@ export function decideFence(
   // Edited since: what was read of them, and what was ordered, is of other devices.
   if (shut !== undefined || (wish.devices !== undefined && wish.devices !== devicesMark(levels)))
     return m.busy.length > 0
-      ? { do: 'wait', untilMs: now + POLL_MS }
+      ? { do: 'wait', untilMs: now + FENCE_READ_AGAIN_MS }
       : { do: 'failed', ...(shut ? sealedOptions(shut, wish) : edited), lacking: [] };
   const devices = levels[wish.level] ?? [];
   if (devices.length === 0)
@@ -116,7 +116,7 @@ export function decideFence(
   const over = now >= end;
   if (hopeless !== undefined || over) {
     // What is under way ends by its own limit: a level is not left while a command of it may still act.
-    if (m.busy.length > 0) return { do: 'wait', untilMs: now + POLL_MS };
+    if (m.busy.length > 0) return { do: 'wait', untilMs: now + FENCE_READ_AGAIN_MS };
     const why = hopeless?.do === 'hopeless' ? hopeless.detail : summary(wish, log, devices, m, now);
     return leave(wish, levels, m, why);
   }
@@ -194,7 +194,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, last: PowerRead |
   // For those who are told why it was not switched off.
   if (last === undefined) return { do: 'command', device, verb: 'status' };
   if (isFinal(tried.code) && isFinal(last.code)) return { do: 'hopeless', detail: unreadText(device, tried) };
-  const notBefore = tried.endedMs + IDENTIFY_AGAIN_MS;
+  const notBefore = tried.endedMs + FENCE_IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
 }
 
@@ -239,7 +239,7 @@ function planOwn(
   if (off.command.result?.ok === false && isFinal(off.command.result.code) && isFinal(last.code))
     return { do: 'hopeless', detail: `${off.command.result.code}: ${off.command.result.detail ?? 'no detail'}` };
   if (mayRepeat && now >= offEnded + OFF_AGAIN_MS) return command('off');
-  return read(last.endedMs + POLL_MS);
+  return read(last.endedMs + FENCE_READ_AGAIN_MS);
 }
 
 /** Reads that may prove something: begun when the last `off` of any device of the level had ended. */

@@ -68,13 +68,13 @@ const rules: Record<SwitchWish['orderer'], SwitchRules> = {
 };
 
 /** Between two reads, ms. */
-const POLL_MS = 1_000;
+const SWITCH_READ_AGAIN_MS = 1_000;
 /** A machine that does not read as on this long after `on` is ordered on again, ms. */
 const ON_AGAIN_MS = 10_000;
 /** A command is given so often at most. */
 const MOST_TRIES = 3;
 /** A device that did not say who it is is asked again after this, ms, three times in all. */
-const IDENTIFY_AGAIN_MS = 5_000;
+const SWITCH_IDENTIFY_AGAIN_MS = 5_000;
 const NO_DEVICE = 'The node has no power device.';
 
 /**
@@ -98,7 +98,9 @@ export function decideSwitch(
   const over = rule.onHold === 'give-up' ? (m.hold ?? refusal(wish, devices, m)) : undefined;
   // A command under way is waited for: how it ended belongs into the record.
   if (over !== undefined)
-    return m.busy.length > 0 ? { do: 'wait', untilMs: now + POLL_MS } : { do: 'done', ok: false, detail: over };
+    return m.busy.length > 0
+      ? { do: 'wait', untilMs: now + SWITCH_READ_AGAIN_MS }
+      : { do: 'done', ok: false, detail: over };
   const isQuarantined = wish.verb === 'on' && (rule.quarantine === 'always' || lastOff(log) !== undefined);
   const quietUntil = m.quietSinceMs + POWER_QUARANTINE_MS;
   if (isQuarantined && now < quietUntil) return { do: 'wait', untilMs: quietUntil };
@@ -174,7 +176,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, 
       do: 'failed',
       detail: `${identityUnread(device, last)}: it is given nothing. ${toLook}`,
     };
-  const notBefore = last === undefined ? now : last.endedMs + IDENTIFY_AGAIN_MS;
+  const notBefore = last === undefined ? now : last.endedMs + SWITCH_IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
 }
 
@@ -209,6 +211,6 @@ function planOn(wish: SwitchWish, log: CommandLog, device: PowerDevice, m: Switc
   }
   if (last.power === 'unknown' && reads.length >= MOST_TRIES && isDue)
     return { do: 'failed', detail: `${device.id} cannot be read: ${last.code ?? 'unknown'}.` };
-  const next = last.endedMs + POLL_MS;
+  const next = last.endedMs + SWITCH_READ_AGAIN_MS;
   return now >= next ? { do: 'command', device, verb: 'status' } : { do: 'wait', untilMs: next };
 }

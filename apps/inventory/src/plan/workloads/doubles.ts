@@ -9,7 +9,7 @@ import { aboutWorkload, eachRecord, type Decided } from '../each-record.js';
 import type { DoubleCondition } from './start-conditions.js';
 
 /** A report may be on its way: one that is seen for no longer than this is not told of, ms. */
-const ON_THE_WAY_MS = 3_000;
+const DOUBLE_SEEN_MS = 3_000;
 
 /** A workload that a node runs although it belongs to another one. */
 export interface Double {
@@ -75,7 +75,7 @@ export function doublesSeen(
 ): { certain: readonly Double[]; young: readonly Double[] } {
   // One that crashes and is started again all the time is hardly ever seen to run.
   const isCertain = (d: Double): boolean =>
-    ages.of(isThere(d)) > GATE_MS || (!d.starting && ages.of(runsThere(d)) > ON_THE_WAY_MS);
+    ages.of(isThere(d)) > GATE_MS || (!d.starting && ages.of(runsThere(d)) > DOUBLE_SEEN_MS);
   const { made: all } = doubles(fleet);
   return { certain: all.filter(isCertain), young: all.filter((d) => !isCertain(d)) };
 }
