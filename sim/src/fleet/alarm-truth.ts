@@ -1,4 +1,5 @@
 import type { AlarmCode, IncidentRecord, NodeRecord, StormTrip, WorkloadRecord } from '#contracts';
+import { isBlamedByDrill } from './gate-truth.js';
 
 /** What is true, as far as alarms tell of it. */
 export interface AlarmWorld {
@@ -105,10 +106,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
   'worker-outdated': never,
   'peer-list': never,
   'power-place': never,
-  // A drill goes by who falls silent with it: that may be by chance.
-  'power-identity': (node, w) =>
-    w.isMiswired(node) ||
-    Object.values(w.node(node)?.powerIdentity ?? {}).some((d) => d.why?.startsWith('by a drill: ') === true),
+  'power-identity': (node, w) => w.isMiswired(node) || isBlamedByDrill(w.node(node)),
   'power-identity-unread': notJudged,
   'drain-stuck': (node, w) =>
     w.isBeingEmptied(node) &&

@@ -40,8 +40,8 @@ interface Played {
   hung?: readonly string[];
   brokers?: readonly string[];
   bootSinceMs?: number;
-  /** When n-1 was switched on by hand. */
-  byHandMs?: number;
+  /** Of the power of n-1. */
+  changes?: Chassis['changes'];
   /** Machines whose boot starts something without asking. */
   ungated?: readonly string[];
   /** Machines that are set up otherwise than they should be. */
@@ -76,11 +76,7 @@ function world(o: Played = {}) {
   let nowMs = -10_000;
   const oracle = new FleetOracle({
     now: () => nowMs,
-    chassis: new Map(
-      o.byHandMs === undefined
-        ? []
-        : [['n-1', { changes: [{ atMs: o.byHandMs, on: true, by: 'by hand' }] } as unknown as Chassis]],
-    ),
+    chassis: new Map(o.changes === undefined ? [] : [['n-1', { changes: o.changes } as unknown as Chassis]]),
     bounds: presentBounds,
     owesOn: () => false,
     intended: () => undefined,
@@ -479,6 +475,8 @@ describe('a gate that holds an incident at the end', () => {
   const untilOver = 200_000;
   const released = { by: 'eve', reason: 'wanted', at: 1, force: false };
   const living: Played = { silent: [] };
+  const why = 'by a drill: With it n-3 fell silent: its device may be theirs.';
+  const byDrill = { result: 'mismatch', at: 1, why, basis: 'b' } as const;
 
   it.each<[GateCode, string, Prepare, Played?, Partial<IncidentRecord>?]>([
     ['BLIND', 'the monitor has no quorum', nothing, { isBlind: true }],
@@ -492,6 +490,7 @@ describe('a gate that holds an incident at the end', () => {
     ['NOT_FENCEABLE', 'it is not in service', node({ status: 'Maintenance' })],
     ['NOT_FENCEABLE', 'it has no power device', node({ powerLevels: [] })],
     ['NOT_FENCEABLE', 'its device switches another machine', node({}), { wires: { 'n-1': 'n-2' } }],
+    ['NOT_FENCEABLE', 'a drill says so, which may be chance', node({ powerIdentity: { 'bmc-n-1': byDrill } })],
     ['NOT_FENCEABLE', 'a person decides', node({ fencing: 'manual' })],
     ['LIFE_SIGN', 'it speaks, and was ordered off', nothing, living, { cause: 'manual' }],
     ['LIFE_SIGN', 'it is hung, which is only told', (w) => w.fencing({ hung: 'alarm' }), { silent: [], hung: ['n-1'] }],
@@ -610,7 +609,8 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
 
   it('breaks none where it was switched on by hand since then, and the rule where it was before', () => {
     const switchedOn = (byHandMs: number): string[] => {
-      const w = world({ byHandMs, bootSinceMs: byHandMs });
+      const changes = [{ atMs: byHandMs, on: true, by: 'by hand' }];
+      const w = world({ changes, bootSinceMs: byHandMs });
       w.oracle.started('n-2', 'w1');
       w.oracle.started('n-1', 'w1', true);
       return w.broken();
@@ -657,6 +657,44 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(late(() => undefined)).toEqual([]);
     // Muster knew then that it lives.
     expect(late((w) => w.oracle.speaks('n-1', true))).toEqual(['two-machines']);
+  });
+
+  it('breaks none where it came up after the work was taken from it, and the rule where it was taken later', () => {
+    const taken = (isFirst: boolean): string[] => {
+      const w = world({ bootSinceMs: 2_000 });
+      const assignedTo = (node: string, generation: number): void =>
+        w.store('workloads', 'w1', aWorkload('w1', { generation, assignment: { node, generation } }));
+      assignedTo('n-1', 1);
+      w.oracle.started('n-1', 'w1');
+      w.oracle.ended('n-1', 'w1', 'off');
+      const proof = { kind: 'manual', at: 1, by: 'eve', reason: 'seen' } as const;
+      w.store('incidents', 'n-1', anIncident('n-1', { phase: 'fenced', proof }));
+      w.oracle.cleared('n-1', 'reset');
+      if (isFirst) assignedTo('n-3', 2);
+      w.waits(2_000);
+      w.oracle.speaks('n-1', true);
+      assignedTo('n-2', 3);
+      w.oracle.started('n-2', 'w1');
+      w.oracle.started('n-1', 'w1', true);
+      return w.broken();
+    };
+    expect(taken(true)).toEqual([]);
+    expect(taken(false)).toEqual(['two-machines']);
+  });
+
+  it('breaks none where a person ordered that boot in an incident that is over, and the rule in the boot after it', () => {
+    const boots = (again: Chassis['changes'] = []): string[] => {
+      const changes = [{ atMs: 1_500, on: true, by: 'fencer-1' }, ...again];
+      const w = world({ changes, bootSinceMs: changes.at(-1)?.atMs ?? 0 });
+      w.store('incidents', 'n-1', anIncident('n-1', { phase: 'recovered', order }));
+      w.waits(2_000);
+      w.oracle.started('n-2', 'w1');
+      w.store('incidents', 'n-1', anIncident('n-1', { id: 'i-2' }));
+      w.oracle.started('n-1', 'w1', true);
+      return w.broken();
+    };
+    expect(boots()).toEqual([]);
+    expect(boots([{ atMs: 2_000, on: true, by: 'fencer-1' }])).toEqual(['two-machines']);
   });
 
   it('breaks none with what had ended before anybody who conducts can have heard that it ran there', () => {

@@ -110,6 +110,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly neverHeard = new Set<string>();
   /** Node → when it was proven, or confirmed, to be off. It has not begun to speak since. */
   private readonly provenMs = new Map<string, number>();
+  /** Of `node/workload`: when the proof of off was found by which it was taken from there. */
+  private readonly takenMs = new Map<string, number>();
+  /** When a person ordered the power of a node last. */
+  private readonly orderedMs = new Map<string, number>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
@@ -196,9 +200,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   /**
    * Since when Muster has it on another node, or since that one's machine was proven off for it; undefined: it was started
-   * on no other.
+   * on no other, and not taken from that one.
    */
   private elsewhereSince(node: string, workload: string): number | undefined {
+    const takenMs = this.takenMs.get(`${node}/${workload}`);
+    if (takenMs !== undefined) return takenMs;
     const home = this.homes.get(workload);
     if (home === undefined || home.node === node) return undefined;
     return Math.min(home.sinceMs, home.proven.get(node) ?? Infinity);
@@ -214,8 +220,13 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const last = changes.at(-1);
     const isByHand = last?.by === 'by hand' && last.atMs > elsewhereSinceMs;
     if (isByHand || this.incidents.get(node)?.order !== undefined) return true;
-    const hasBooted = (this.f.hosts.get(node)?.bootSinceMs ?? 0) > elsewhereSinceMs;
-    return hasBooted && !changes.some((c) => c.on && c.atMs > elsewhereSinceMs && c.by.startsWith('fencer'));
+    const bootMs = this.f.hosts.get(node)?.bootSinceMs ?? 0;
+    // The incident that the order was given in may be over by now.
+    const orderedMs = this.orderedMs.get(node) ?? Infinity;
+    if (bootMs > orderedMs && changes.filter((c) => c.on && c.atMs > orderedMs).length <= 1) return true;
+    return (
+      bootMs > elsewhereSinceMs && !changes.some((c) => c.on && c.atMs > elsewhereSinceMs && c.by.startsWith('fencer'))
+    );
   }
 
   ended(node: string, workload: string, how: RunEnd): void {
@@ -443,10 +454,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
    * Who writes after a server that has lost its last writes does not know of those.
    */
   private workloadWritten(name: string, text: string, revision: number): void {
+    const from = this.records.workloads.get(name)?.assignment?.node;
     keep(this.records.workloads, name, text);
     const now = this.records.workloads.get(name);
     if (now === undefined) return;
     const at = now.assignment?.node;
+    const provenMs = from === undefined || from === at ? undefined : this.provenMs.get(from);
+    if (provenMs !== undefined) this.takenMs.set(`${from}/${name}`, provenMs);
+    if (at !== undefined) this.takenMs.delete(`${at}/${name}`);
     if (at !== undefined && this.homes.get(name)?.node !== at) this.homes.delete(name);
     const was = this.generations.get(name);
     const known = was !== undefined && was.revision < revision ? was : { generation: 0, assigned: 0 };
@@ -490,6 +505,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
     if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
     if (i.proof !== undefined && i.proof.at !== before?.proof?.at) this.provenMs.set(node, this.now());
+    if (i.order !== undefined && i.order.at !== before?.order?.at) this.orderedMs.set(node, this.now());
     if (i.powerOn?.wanted === true && (before?.id !== i.id || before.powerOn?.wanted !== true))
       this.onWantedMs.set(i.id, this.now());
     this.judgeOnTold(node, i, before);

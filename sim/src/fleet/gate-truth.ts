@@ -110,9 +110,17 @@ function isOverByLife(i: IncidentRecord, w: GateWorld): boolean {
   return !isWanted || (i.wantedAt !== undefined && !isHeardVerdict(i.wantedAt));
 }
 
+/** A drill goes by who falls silent with it: that may be by chance. */
+export const isBlamedByDrill = (n: NodeRecord | undefined): boolean =>
+  Object.values(n?.powerIdentity ?? {}).some(
+    (d) => d.result === 'mismatch' && d.why?.startsWith('by a drill: ') === true,
+  );
+
 /** Two nodes never have their devices at one place here, and fencers run on hosts that are no nodes. */
 const isUnfenceable: Truth = ({ node }, w) =>
-  w.isMiswired(node) || w.node(node)?.powerLevels.some((level) => level.length > 0) !== true;
+  w.isMiswired(node) ||
+  isBlamedByDrill(w.node(node)) ||
+  w.node(node)?.powerLevels.some((level) => level.length > 0) !== true;
 
 const isNotToBeFenced: Truth = ({ node, cause }, w) => {
   const n = w.node(node);
