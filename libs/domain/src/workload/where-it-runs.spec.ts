@@ -42,17 +42,12 @@ describe('a silent node that is to be fenced', () => {
   const is = (i: IncidentRecord | undefined, o: Parameters<typeof aNode>[1] = {}, speaks = false): boolean =>
     isUnproven(aNode('n-1', o), i, speaks);
 
-  it('is unproven until its power is proven off, whatever holds its incident', () => {
-    for (const phase of ['investigating', 'suppressed', 'fencing', 'failed'] as const)
+  it('is unproven until its record says that it is off, whatever holds its incident or its proof', () => {
+    for (const phase of ['investigating', 'suppressed', 'fencing', 'failed', 'fenced'] as const)
       expect(is(incident(phase))).toBe(true);
-    for (const phase of ['fenced', 'closed', 'cancelled'] as const) expect(is(incident(phase))).toBe(false);
+    for (const phase of ['closed', 'cancelled'] as const) expect(is(incident(phase))).toBe(false);
     expect(is(incident('suppressed'), { confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
     expect(is(undefined)).toBe(false);
-  });
-
-  it('is unproven while its proof is held, since that may have hit another node', () => {
-    const collateral = { at: 1, nodes: [{ node: 'n-2' }] };
-    expect(is({ ...incident('fenced'), collateral })).toBe(true);
   });
 
   it('is unproven again where it has come back since its proof', () => {

@@ -65,20 +65,15 @@ export const mustAnswer = (
 
 /**
  * Silent in an open incident, and not off by its record: what it said last to run there may go on. What is assigned to it
- * waits for the proof in any case; a copy that it ran beside its own node's must, too. With a proof its record says that it
- * is off, unless it has come back since. A proof that may have hit another node is none until that is settled.
+ * waits for the proof in any case; a copy that it ran beside its own node's must, too. Once a proof counts, its record says
+ * that it is off, unless it has come back since. Until then its off may have hit another node.
  */
 export const isUnproven = (
   n: Pick<NodeRecord, 'enrolled' | 'confirmedOff'>,
   incident: IncidentRecord | undefined,
   speaks: boolean,
 ): boolean =>
-  n.enrolled &&
-  n.confirmedOff === undefined &&
-  !speaks &&
-  incident !== undefined &&
-  isOpenIncident(incident) &&
-  (incident.phase !== 'fenced' || incident.collateral !== undefined);
+  n.enrolled && n.confirmedOff === undefined && !speaks && incident !== undefined && isOpenIncident(incident);
 
 /**
  * - Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere.

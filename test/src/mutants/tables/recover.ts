@@ -239,10 +239,10 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
-    name: 'a node whose proof of off is held, as it may have hit another one, counts as off',
+    name: 'a node whose proof of off does not count yet, as it may have hit another one, counts as off',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'isUnproven',
-    operation: { replace: 'incident.collateral !== undefined', with: 'false' },
+    operation: { replace: 'isOpenIncident(incident)', with: "isOpenIncident(incident) && incident.phase !== 'fenced'" },
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {

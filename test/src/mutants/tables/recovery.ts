@@ -71,6 +71,27 @@ export const recovery: readonly Mutant[] = [
     specs,
   },
   {
+    name: 'a proof is begun to be recovered by that is in doubt by then',
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'recovering',
+    operation: { replace: 'now.proof?.doubt !== undefined', with: 'false' },
+    specs,
+  },
+  {
+    name: 'an incident is begun to be recovered by another proof than was decided on',
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'recovering',
+    operation: { replace: 'now.proof?.at !== proof?.at', with: 'false' },
+    specs,
+  },
+  {
+    name: 'a node is begun to be recovered whose device was found to be foreign since',
+    file: `${PLAN}/recovery-intents.ts`,
+    symbol: 'isForeign',
+    operation: { replace: 'foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined', with: 'false' },
+    specs,
+  },
+  {
     name: 'a recovery is over through a gap in the view of the workloads',
     file: `${PLAN}/recovery-line.ts`,
     symbol: 'followed',

@@ -1,13 +1,14 @@
 import type { IncidentRecord, NodeRecord, ProofDoubt } from '#contracts';
 import { drilled } from '../../power/drill.js';
-import { doubted, undoubted } from '../../power/proof-doubt.js';
+import { doubted, foreignSince, undoubted } from '../../power/proof-doubt.js';
 import { notOff, voided } from '../../power/void-proof.js';
+import type { Fleet } from '../../snapshot/fleet.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from '../conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
 import { endedBoot, proofBoots, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
-import { calledBack, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
+import { calledBack, isEmpty, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
 
 const ofNode = ({ node }: IncidentRecord): Pick<ChangeNode, 'do' | 'key' | 'about'> => ({
@@ -24,7 +25,8 @@ const nodeFirst = ({ node }: IncidentRecord): Pick<NodeFirst, 'do' | 'about'> =>
  * Maintenance and the proof go into the node's record first: from then on nothing is placed there. What runs there is
  * read after it, in full: a workload that was assigned a moment before must not be missed. A crash in between leaves a
  * node that is marked as off and an incident that is still fenced, from which the next one begins again. Where the node
- * has booted by then, or had before the mark, its work is part of the incident, and stays with it.
+ * has booted by then, or had before the mark, its work is part of the incident, and stays with it. Where its device was
+ * found to be another machine's meanwhile, neither is written.
  */
 export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
   ...nodeFirst(i),
@@ -33,17 +35,22 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     ...ofNode(i),
     reason: 'Its power is proven off.',
     told: 'fenced',
-    decide: (n, { fleet }) => switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
+    decide: (n, { fleet }) =>
+      isForeign(i, n, fleet) ? undefined : switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
   },
   incident: (found) => ({
     ...ofIncident(i),
     reason: 'Its power is proven off.',
     reads: { workloads: true },
-    decide: (now, by) => recovering(now, by, endedBoot(i, found, boots)),
+    decide: (now, by) =>
+      isForeign(now, found, by.fleet) ? undefined : recovering(now, i.proof, by, endedBoot(i, found, boots)),
     // A crash before all of them are taken: who follows the recovery takes the others.
     followedBy: ({ recovery }) => recovery.map((r) => take(i, r.workload)),
   }),
 });
+
+const isForeign = (i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): boolean =>
+  foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined;
 
 /** Before anything is made of it: it outlives the process that knows it. */
 export const doubt = (i: IncidentRecord, provenAt: number, by: Omit<ProofDoubt, 'at'>): ChangeIncident => ({

@@ -1,20 +1,29 @@
-import type { IncidentRecord, JobRecord, NodeRecord, RecoveryAssignment, WorkloadRecord } from '#contracts';
+import type { IncidentRecord, JobRecord, NodeRecord, OffProof, RecoveryAssignment, WorkloadRecord } from '#contracts';
 import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
+import type { Fleet } from '../../snapshot/fleet.js';
 import { conducted, type Conducting } from '../conducted.js';
 
+/** Nothing is assigned to its node, and that is known. */
+export const isEmpty = (i: Pick<IncidentRecord, 'node'>, fleet: Fleet): boolean =>
+  fleet.workloads.live && assignedTo(fleet, i.node).length === 0;
+
 /**
- * Its work is taken from the node; undefined: it is not fenced any more. The fleet has every workload, by a full read.
+ * Its work is taken from the node; undefined: it is not fenced any more, or not by this proof, or that is in doubt. The
+ * fleet has every workload, by a full read.
+ * @param proof by which that was decided
  * @param bootId that was ended; undefined: none is known
  */
 export function recovering(
   now: IncidentRecord,
+  proof: OffProof | undefined,
   by: Conducting,
   bootId: string | undefined,
 ): IncidentRecord | undefined {
   if (now.phase !== 'fenced') return undefined;
+  if (now.proof?.at !== proof?.at || now.proof?.doubt !== undefined) return undefined;
   const recovery = assignedTo(by.fleet, now.node).map((w) => waiting(w.name, now.node));
   const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
   return conducted(now, by, {

@@ -25,6 +25,8 @@ const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' 
 const fenced = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
   anIncident('n-1', { phase: 'fenced', conductor: 8, proof, commands: [off], ...o });
 const provenNode = (n: NodeRecord): NodeRecord => withIdentity(n, 'bmc', drilledIdentity(n, aDevice(), 1));
+const foreign = (n: NodeRecord): NodeRecord =>
+  withIdentity(n, 'bmc', { result: 'mismatch', at: 2, basis: identityBasis(aDevice()) });
 const on = (node: string, o: Partial<WorkloadRecord> = {}): Partial<WorkloadRecord> => ({
   assignment: { node, generation: 2 },
   generation: 2,
@@ -238,6 +240,36 @@ describe('the work of a node whose power is proven off', () => {
       await look();
       expect([incident(), places(), failed]).toMatchObject([o, ['n-1', 'n-1'], []]);
     }
+  });
+
+  it('is left there where its proof is in doubt, or another one, by the time that the incident is written', async () => {
+    const doubt = { at: 2, device: 'bmc' };
+    for (const written of [
+      { ...proof, doubt },
+      { ...proof, at: 2 },
+    ]) {
+      const { store, look, places, incident } = world();
+      const { mutate } = store.incidents.bucket;
+      store.incidents.bucket.mutate = async (key, fn) => {
+        store.incidents.set('n-1', fenced({ proof: written }));
+        return mutate(key, fn);
+      };
+      await look();
+      expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'fenced']);
+    }
+  });
+
+  it('is left there where its device was found to be another machine’s since', async () => {
+    const { store, look, places, incident, node } = world({ isProven: false });
+    await look(0, 'n-2');
+    const { mutate } = store.nodes.bucket;
+    store.nodes.bucket.mutate = async (key, fn) => {
+      store.nodes.set('n-1', foreign(node()));
+      return mutate(key, fn);
+    };
+    await look(4_000, 'n-2');
+    expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'fenced']);
+    expect(node().confirmedOff).toBeUndefined();
   });
 
   it('is taken from a node that was deleted meanwhile', async () => {
@@ -493,8 +525,6 @@ describe('what speaks against a proof of off', () => {
     return made;
   };
   const runsAgain = (store: MemoryStore): void => void store.workloads.set('db', aWorkload('db', on('n-2')));
-  const foreign = (n: NodeRecord): NodeRecord =>
-    withIdentity(n, 'bmc', { result: 'mismatch', at: 2, basis: identityBasis(aDevice()) });
 
   it('is on record from the first word on: who takes over goes by it, and voids the proof by a further one', async () => {
     const { look, incident, alarms, takeOver, store, said } = await doubtful();

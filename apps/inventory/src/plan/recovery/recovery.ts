@@ -34,7 +34,7 @@ import {
 } from './recovery-intents.js';
 import type { BootFacts } from './ended-boot.js';
 import { assignedLate, followed } from './recovery-line.js';
-import { isStillOff } from './recovery-start.js';
+import { isEmpty, isStillOff } from './recovery-start.js';
 
 /** Of an incident. `contradicted`: something speaks against its proof of off. */
 type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
@@ -153,9 +153,6 @@ function endedDoubt(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryConditio
   const isOver = known && hasBootedSince(known, wordOf(fleet, i.node), ages.of(contradictedCondition(i)));
   return isOver === true ? known : undefined;
 }
-
-const isEmpty = (i: IncidentRecord, fleet: Fleet): boolean =>
-  fleet.workloads.live && assignedTo(fleet, i.node).length === 0;
 
 function stepOf(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>): ProofStep {
   const provenFor = ages.of(provenCondition(i));
