@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GateResult, IncidentRecord } from '#contracts';
-import { aNode, anIncident } from '../../testing/records.js';
+import type { GateResult, IncidentRecord, NodeRecord } from '#contracts';
+import { aNode, anIncident, aVerdict } from '../../testing/records.js';
 import {
   incidentStep,
   openingStep,
@@ -106,4 +106,14 @@ it('opens one for a dead node that is worth it, and none while the last one stan
   expect(openingStep(node, anIncident('a-1', { phase: 'fencing' }), v)).toBe('none');
   expect(openingStep(node, anIncident('a-1', { phase: 'recovered', bootId: 'older' }), v)).toBe('close');
   expect(openingStep({ ...node, status: 'Unallocated' }, undefined, v)).toBe('none');
+});
+
+it('the incident of a boot is over where a later one died that nobody heard but by its own word', () => {
+  const v = { hasWorkloads: true, isLeftAlone: false, isIdentityPending: false };
+  const recovered = anIncident('a-1', { phase: 'recovered', bootId: 'b-1' });
+  const died = (bootId: string, o: Partial<NodeRecord> = {}): string =>
+    openingStep({ ...node, bootId: 'b-1', verdict: aVerdict('a-1', { verdict: 'DOWN', bootId }), ...o }, recovered, v);
+  expect([died('b-2'), died('b-1')]).toEqual(['close', 'none']);
+  // The one that spoke right before its off, which the verdict names late.
+  expect(died('b-2', { confirmedOff: { at: 1, incident: 'i', bootId: 'b-2' } })).toBe('none');
 });

@@ -125,10 +125,15 @@ export function openingStep(
   v: { hasWorkloads: boolean; isLeftAlone: boolean; isIdentityPending: boolean },
 ): OpeningStep {
   if (last !== undefined && isOpenIncident(last)) {
-    const isNextBoot = node.bootId !== undefined && node.bootId !== last.bootId;
-    return last.phase === 'recovered' && isNextBoot ? 'close' : 'none';
+    return last.phase === 'recovered' && isOfLaterBoot(node, last) ? 'close' : 'none';
   }
   if (v.isLeftAlone) return 'left-alone';
   if (!isWorthAnIncident(node, v.hasWorkloads)) return 'none';
   return v.isIdentityPending ? 'identity' : 'open';
+}
+
+/** A node that is on again by its own word alone has its boot in its verdict: its record names one once somebody hears it. */
+function isOfLaterBoot(n: NodeRecord, { bootId }: IncidentRecord): boolean {
+  const boot = (n.confirmedOff === undefined ? n.verdict?.bootId : undefined) ?? n.bootId;
+  return boot !== undefined && boot !== bootId;
 }
