@@ -69,6 +69,12 @@ function ofProof(i: IncidentRecord, step: ProofStep): ItemText {
       return step.for === 'drill'
         ? waits('judges its drill', drillReason(step.sighted), FLEET_SEEN)
         : waits('recovers what ran there', unprovenReason(step.sighted), FLEET_SEEN);
+    case 'await-verdict':
+      return waits(
+        'recovers what ran there',
+        'The node has just spoken in a boot after its power-off.',
+        'a verdict says that it is on again, or it has been silent for 3 s',
+      );
     case 'held':
       return held(i, step.nodes);
     case 'note':

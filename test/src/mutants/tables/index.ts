@@ -46,7 +46,7 @@ export const FLOORS: Record<string, number> = {
   fence: 253,
   keys: 95,
   lease: 51,
-  recover: 247,
+  recover: 250,
   return: 132,
   secrets: 49,
   services: 20,

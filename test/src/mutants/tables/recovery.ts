@@ -23,9 +23,9 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'the work of a node that has booted anew since its proof is taken from it',
-    file: `${PLAN}/recovery-intents.ts`,
-    symbol: 'take',
-    operation: { replace: 'isStillOff(i, fleet.nodes.get(i.node)?.value)', with: 'true' },
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'mayTake',
+    operation: { replace: 'isStillOff(i, node)', with: 'true' },
     specs,
   },
   {
@@ -87,8 +87,29 @@ export const recovery: readonly Mutant[] = [
   {
     name: 'a node is begun to be recovered whose device was found to be foreign since',
     file: `${PLAN}/recovery-intents.ts`,
-    symbol: 'isForeign',
+    symbol: 'isHeld',
     operation: { replace: 'foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined', with: 'false' },
+    specs,
+  },
+  {
+    name: 'a node is begun to be recovered a new boot of which has just spoken',
+    file: `${PLAN}/recovery-intents.ts`,
+    symbol: 'isHeld',
+    operation: { replace: 'isComingBack(i, node, fleet)', with: 'false' },
+    specs,
+  },
+  {
+    name: 'work is taken from a node a new boot of which has just spoken',
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'mayTake',
+    operation: { replace: '!isComingBack(i, node, fleet)', with: 'true' },
+    specs,
+  },
+  {
+    name: 'a new boot of a node that has spoken since its proof is none until a verdict says so',
+    file: `${PLAN}/ended-boot.ts`,
+    symbol: 'isComingBack',
+    operation: { replace: 'since !== undefined', with: 'false' },
     specs,
   },
   {

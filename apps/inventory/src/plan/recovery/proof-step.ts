@@ -18,18 +18,26 @@ export type ProofStep =
   | { do: 'note'; collateral: CollateralNews }
   /** `for`: its drill, or the word of a device that is not proven. `sighted`: a moment longer; else until a detector sees the fleet. */
   | { do: 'wait'; for: 'drill' | 'collateral'; sighted: boolean }
+  /** A new boot of it has just spoken: by the next verdict it is on again. */
+  | { do: 'await-verdict' }
   /** These may have been hit, as stands in the record. */
   | { do: 'held'; nodes: CollateralNodes };
 
 export interface ProofFacts {
   /** Nothing is assigned to the node, and that is known. */
   isEmpty: boolean;
+  isComingBack: () => boolean;
   drill: () => DrillStep;
   collateral: () => CollateralStep;
 }
 
 /** What becomes of a proof of off. The word of a device that is not proven counts later, and not where the off may have hit another node. */
 export function proofStep(i: IncidentRecord, f: ProofFacts): ProofStep {
+  const step = countedStep(i, f);
+  return step.do === 'begin' && f.isComingBack() ? { do: 'await-verdict' } : step;
+}
+
+function countedStep(i: IncidentRecord, f: ProofFacts): ProofStep {
   if (i.drill !== undefined && i.drill.result === undefined) {
     const drill = f.drill();
     return drill.do === 'wait' ? { ...drill, for: 'drill' } : { do: 'judge', drill };

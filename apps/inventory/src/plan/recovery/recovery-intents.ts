@@ -6,9 +6,9 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from '../conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
-import { endedBoot, proofBoots, type BootFacts } from './ended-boot.js';
+import { endedBoot, isComingBack, proofBoots, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
-import { calledBack, isEmpty, isStillOff, jobOnItsWay, recovering } from './recovery-start.js';
+import { calledBack, isEmpty, jobOnItsWay, mayTake, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
 
 const ofNode = ({ node }: IncidentRecord): Pick<ChangeNode, 'do' | 'key' | 'about'> => ({
@@ -26,7 +26,7 @@ const nodeFirst = ({ node }: IncidentRecord): Pick<NodeFirst, 'do' | 'about'> =>
  * read after it, in full: a workload that was assigned a moment before must not be missed. A crash in between leaves a
  * node that is marked as off and an incident that is still fenced, from which the next one begins again. Where the node
  * has booted by then, or had before the mark, its work is part of the incident, and stays with it. Where its device was
- * found to be another machine's meanwhile, neither is written.
+ * found to be another machine's meanwhile, or a new boot of it speaks, neither is written.
  */
 export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
   ...nodeFirst(i),
@@ -36,21 +36,22 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     reason: 'Its power is proven off.',
     told: 'fenced',
     decide: (n, { fleet }) =>
-      isForeign(i, n, fleet) ? undefined : switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
+      isHeld(i, n, fleet) ? undefined : switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
   },
   incident: (found) => ({
     ...ofIncident(i),
     reason: 'Its power is proven off.',
     reads: { workloads: true },
     decide: (now, by) =>
-      isForeign(now, found, by.fleet) ? undefined : recovering(now, i.proof, by, endedBoot(i, found, boots)),
+      isHeld(now, found, by.fleet) ? undefined : recovering(now, i.proof, by, endedBoot(i, found, boots)),
     // A crash before all of them are taken: who follows the recovery takes the others.
     followedBy: ({ recovery }) => recovery.map((r) => take(i, r.workload)),
   }),
 });
 
-const isForeign = (i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): boolean =>
-  foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined;
+/** Its device is another machine's, or it has just spoken: by the next look its record says so. */
+const isHeld = (i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): boolean =>
+  foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined || isComingBack(i, node, fleet);
 
 /** Before anything is made of it: it outlives the process that knows it. */
 export const doubt = (i: IncidentRecord, provenAt: number, by: Omit<ProofDoubt, 'at'>): ChangeIncident => ({
@@ -110,8 +111,7 @@ export const take = (i: IncidentRecord, workload: string): ChangeWorkload => ({
   ...{ do: 'change-workload', key: workload, about: { workload }, told: 'cleared' },
   reason: `The power of ${i.node} is proven off.`,
   reads: { nodes: [i.node] },
-  decide: (_now, { fleet }) =>
-    isStillOff(i, fleet.nodes.get(i.node)?.value) ? { kind: 'cleared', from: i.node } : undefined,
+  decide: (_now, { fleet }) => (mayTake(i, fleet) ? { kind: 'cleared', from: i.node } : undefined),
   followedBy: (_taken, _at, was) => {
     const job = jobOnItsWay(was, i.node);
     return job === undefined ? [] : [callBack(job, workload)];

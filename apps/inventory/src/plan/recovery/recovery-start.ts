@@ -5,6 +5,7 @@ import { jobAfter } from '#domain/job/changes.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { conducted, type Conducting } from '../conducted.js';
+import { isComingBack } from './ended-boot.js';
 
 /** Nothing is assigned to its node, and that is known. */
 export const isEmpty = (i: Pick<IncidentRecord, 'node'>, fleet: Fleet): boolean =>
@@ -50,6 +51,12 @@ const names = (recovery: readonly RecoveryAssignment[]): string =>
  */
 export const isStillOff = (i: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
   node === undefined || isOffByIncident(node, i);
+
+/** What is assigned there may be taken from it. */
+export const mayTake = (i: IncidentRecord, fleet: Fleet): boolean => {
+  const node = fleet.nodes.get(i.node)?.value;
+  return isStillOff(i, node) && !isComingBack(i, node, fleet);
+};
 
 /** The job that was on its way to start or to stop it on the dead node. */
 export const jobOnItsWay = (w: WorkloadRecord, node: string): string | undefined =>

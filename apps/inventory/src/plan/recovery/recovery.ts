@@ -1,6 +1,5 @@
 import type { IncidentRecord, ProofDoubt } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
-import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { isHeld } from '../../power/collateral.js';
 import { isVoid } from '../../power/contradiction.js';
 import { foreignDevice, foreignSince, hasBootedSince } from '../../power/proof-doubt.js';
@@ -32,9 +31,9 @@ import {
   take,
   voidProof,
 } from './recovery-intents.js';
-import type { BootFacts } from './ended-boot.js';
+import { bootFacts, isComingBack } from './ended-boot.js';
 import { assignedLate, followed } from './recovery-line.js';
-import { isEmpty, isStillOff } from './recovery-start.js';
+import { isEmpty, mayTake } from './recovery-start.js';
 
 /** Of an incident. `contradicted`: something speaks against its proof of off. */
 type RecoveryCondition = ProvenCondition | `contradicted/${string}`;
@@ -158,6 +157,7 @@ function stepOf(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>):
   const provenFor = ages.of(provenCondition(i));
   return proofStep(i, {
     isEmpty: isEmpty(i, fleet),
+    isComingBack: () => isComingBack(i, fleet.nodes.get(i.node)?.value, fleet),
     drill: () => drillStep(i, fleet, provenFor),
     collateral: () => collateralStep(i, fleet, provenFor),
   });
@@ -173,20 +173,16 @@ function onProof(i: IncidentRecord, fleet: Fleet, ages: Ages<RecoveryCondition>)
     case 'note':
       return [noteCollateral(i, next.collateral)];
     case 'wait':
+    case 'await-verdict':
     case 'held':
       return [];
   }
 }
 
-const bootFacts = (i: IncidentRecord, fleet: Fleet): BootFacts => ({
-  ...{ heard: wordOf(fleet, i.node), openedAgoMs: fleet.openedAgo(i), provenAgoMs: fleet.provenAgo(i) },
-});
-
 /** Takes what is still assigned there while it is off, and writes down how the others have gone on. */
 function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => boolean): Intent[] {
   const late = assignedLate(i, fleet);
-  const isOff = isStillOff(i, fleet.nodes.get(i.node)?.value);
-  const taken = (isOff ? [...i.recovery, ...late] : []).filter(({ workload }) => {
+  const taken = (mayTake(i, fleet) ? [...i.recovery, ...late] : []).filter(({ workload }) => {
     const seen = fleet.workloads.get(workload)?.value;
     return seen === undefined || seen.assignment?.node === i.node;
   });
@@ -202,7 +198,7 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
 function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const node = fleet.nodes.get(i.node)?.value;
   const requestedAt = node && uncountedPowerOn(i, node);
-  const isOff = node !== undefined && isOffByIncident(node, i) && !isDoubted;
+  const isOff = node !== undefined && mayTake(i, fleet) && !isDoubted;
   const late = isOff ? assignedTo(fleet, i.node) : [];
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
