@@ -4,9 +4,13 @@ import {
   MusterError,
   PERMITS_KEY,
   POWER_QUARANTINE_MS,
+  READS,
+  SETTINGS_KEY,
   type IncidentRecord,
   type NodeRecord,
 } from '#contracts';
+import type { FreshIdentityService } from '../identity/fresh-identity.service.js';
+import { RecheckService } from '../incidents/recheck.service.js';
 import { incidents } from '../plan/incidents/incidents.js';
 import { FencingWorld } from '../testing/fencing-world.js';
 import { odd } from '../testing/odd.js';
@@ -206,5 +210,58 @@ describe('a dead node', () => {
     beat(1_000);
     await round();
     expect(phases()).toEqual({ 'n-1': 'survived' });
+  });
+});
+
+describe('the last look before its power-off', () => {
+  /** n-1 is ordered off, and nothing was sent yet. */
+  const ordered = async () => {
+    const made = world();
+    await made.die('n-1');
+    await made.round();
+    const { w, store } = made;
+    store.settings.set(SETTINGS_KEY, store.clusterSettings);
+    Object.assign(store, { tokens: { keep: async () => Promise.resolve() } });
+    const identity = { of: async () => Promise.resolve(undefined) } as unknown as FreshIdentityService;
+    const sut = new RecheckService(store.asStore, w.incidents, w.verdictNow, w.facts, identity);
+    const incident = (): IncidentRecord => store.incidents.content['n-1'] as IncidentRecord;
+    const ask = (): ReturnType<RecheckService['recheck']> =>
+      sut.recheck({ node: 'n-1', incident: incident().id, epoch: 1, reads: READS.powerRecords });
+    return { ...made, incident, ask };
+  };
+
+  it('lets nobody go through a gap in what shows the storms, and writes nothing for it', async () => {
+    const { w, ask, incident } = await ordered();
+    expect(await ask()).toMatchObject({ go: true });
+    for (const table of [w.store.permits, w.store.incidents, w.store.nodes]) {
+      table.live = false;
+      expect(await ask()).toMatchObject({ go: false, reason: expect.stringContaining('has a gap') as string });
+      table.live = true;
+    }
+    expect([incident().phase, (await ask()).go]).toEqual(['fencing', true]);
+  });
+
+  it('lets one go on through such a gap that was sent an off already', async () => {
+    const { w, ask, incident } = await ordered();
+    const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1, endedAt: 1 };
+    w.store.incidents.set('n-1', { ...incident(), commands: [off] });
+    w.store.permits.live = false;
+    expect(await ask()).toMatchObject({ go: true });
+  });
+
+  it('ends no incident that somebody has written since it was read', async () => {
+    const { w, ask, incident } = await ordered();
+    w.verdicts.set('n-1', aVerdict('n-1', { verdict: 'UP', seq: 999 }));
+    const { mutate } = w.store.incidents.bucket;
+    w.store.incidents.bucket.mutate = async (key, fn) => {
+      w.store.incidents.set('n-1', { ...incident(), cause: 'manual' });
+      return mutate(key, fn);
+    };
+    expect(await ask()).toMatchObject({ go: false });
+    expect(incident()).toMatchObject({ phase: 'fencing', cause: 'manual' });
+    w.store.incidents.bucket.mutate = mutate;
+    w.store.incidents.set('n-1', { ...incident(), cause: 'auto' });
+    expect(await ask()).toMatchObject({ go: false });
+    expect(incident().phase).toBe('cancelled');
   });
 });

@@ -51,6 +51,9 @@ export class RecheckService {
     const [verdict, identity] = await Promise.all([this.verdictNow.of(q.node), this.identity.of(node)]);
     if (verdict === undefined) return no('No detector answers.');
     const gathered = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
+    // Storms are not asked again after the permit: who cannot see them would let go of a node that one holds by now.
+    if (gathered.storm === undefined && !wasCommanded(incident))
+      return { ...no('A view of the records has a gap: it is not known whether a storm holds it.'), verdict };
     // Read anew: a pause that another replica has acknowledged may not have come to this one's view yet.
     const stored = await this.store.settings.bucket.get(SETTINGS_KEY);
     const facts = { ...gathered, settings: stored && completeSettings(stored.value) };
@@ -89,8 +92,9 @@ export class RecheckService {
     reason: string,
     more: (next: IncidentRecord) => void = () => undefined,
   ): Promise<Answer> {
-    const written = await this.incidents.change(i.node, i.id, (now) => {
-      if (now.phase !== 'fencing' || wasCommanded(now) || !(to === 'cancelled' ? mayCancel(now) : mayGo(now, to)))
+    const written = await this.incidents.change(i.node, i.id, (now, at) => {
+      // An order that has joined since is not for a verdict to take back.
+      if (at !== revision || wasCommanded(now) || !(to === 'cancelled' ? mayCancel(now) : mayGo(now, to)))
         return undefined;
       const next = { ...go(now, to, reason, this.store.clock.wallMs()), verdict };
       more(next);

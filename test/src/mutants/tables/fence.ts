@@ -222,6 +222,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {
+    name: 'a fencer is let go through a gap in what shows the storms',
+    file: 'apps/inventory/src/incidents/recheck.service.ts',
+    symbol: 'RecheckService.recheck',
+    operation: { replace: 'gathered.storm === undefined', with: 'false' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
+    name: 'the last look takes back an order that has joined the incident since',
+    file: 'apps/inventory/src/incidents/recheck.service.ts',
+    symbol: 'RecheckService.ended',
+    operation: { replace: 'at !== revision', with: 'false' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
     name: 'a fencing leader that was replaced is answered that it may power off',
     file: 'apps/inventory/src/incidents/recheck.service.ts',
     symbol: 'RecheckService.recheck',

@@ -43,7 +43,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 79,
   detect: 176,
-  fence: 253,
+  fence: 255,
   keys: 95,
   lease: 51,
   recover: 250,
