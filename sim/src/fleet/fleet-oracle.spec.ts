@@ -318,8 +318,17 @@ describe('an order to the power of a node', () => {
     expect(owed({ phase: 'fencing', cause: 'manual', released, order })).toEqual(['incident-stuck']);
   });
 
-  it('is dealt with by the system, too', () => {
+  it('is dealt with by the system, too, within a time of its own', () => {
     const powerOn = { wanted: true, requestedAt: 1 };
+    const owed = (o: Partial<IncidentRecord>): string[] => {
+      const { oracle, store, broken, waits } = world();
+      store('incidents', 'n-1', anIncident('n-1', { phase: 'closed', ...o }));
+      oracle.judgeEnd();
+      expect(broken()).toEqual([]);
+      waits(oracle.powerOnsDueMs);
+      oracle.judgePowerOns();
+      return broken();
+    };
     expect(owed({ phase: 'recovered', powerOn })).toEqual(['on-stuck']);
     expect(owed({ phase: 'recovered', powerOn: { ...powerOn, done: true } })).toEqual([]);
     expect(owed({ phase: 'recovered', powerOn: { ...powerOn, wanted: false } })).toEqual([]);
@@ -597,8 +606,9 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
 
   it('breaks the rule, but where a person has ordered that boot', () => {
     expect(boots({}, true)).toEqual(['two-machines']);
-    expect(boots({ order }, false)).toEqual(['two-machines']);
-    expect(boots({ order }, true)).toEqual([]);
+    expect(boots({ order }, false, 1_001)).toEqual(['two-machines']);
+    expect(boots({ order }, true)).toEqual(['two-machines']);
+    expect(boots({ order }, true, 1_001)).toEqual([]);
   });
 
   it('breaks none where it was reset since then, and the rule where it booted before', () => {

@@ -112,7 +112,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly provenMs = new Map<string, number>();
   /** Of `node/workload`: when the proof of off was found by which it was taken from there. */
   private readonly takenMs = new Map<string, number>();
-  /** When a person ordered the power of a node last. */
+  /** When a person ordered a node on last. */
   private readonly orderedMs = new Map<string, number>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
@@ -219,7 +219,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const changes = this.f.chassis.get(node)?.changes ?? [];
     const last = changes.at(-1);
     const isByHand = last?.by === 'by hand' && last.atMs > elsewhereSinceMs;
-    if (isByHand || this.incidents.get(node)?.order !== undefined) return true;
+    if (isByHand) return true;
     const bootMs = this.f.hosts.get(node)?.bootSinceMs ?? 0;
     // The incident that the order was given in may be over by now.
     const orderedMs = this.orderedMs.get(node) ?? Infinity;
@@ -505,7 +505,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
     if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
     if (i.proof !== undefined && i.proof.at !== before?.proof?.at) this.provenMs.set(node, this.now());
-    if (i.order !== undefined && i.order.at !== before?.order?.at) this.orderedMs.set(node, this.now());
+    if (i.order?.action === 'on' && i.order.at !== before?.order?.at) this.orderedMs.set(node, this.now());
     if (i.powerOn?.wanted === true && (before?.id !== i.id || before.powerOn?.wanted !== true))
       this.onWantedMs.set(i.id, this.now());
     this.judgeOnTold(node, i, before);
@@ -608,7 +608,14 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const names = ({ name }: Obstacle): void => this.probe(`at the end: ${name}`);
     for (const a of this.records.alarms.values())
       if (a.cleared === undefined) this.probe(`alarm at the end: ${a.code}`);
-    for (const [rule, what] of this.aftermath.faults(names)) this.violate(rule, what);
+    for (const [rule, what] of this.aftermath.faults(names))
+      if (rule !== 'on-stuck' || this.powerOnsDueMs <= this.now()) this.violate(rule, what);
+  }
+
+  /** Once {@link powerOnsDueMs} has passed, where that was not so at the end. */
+  judgePowerOns(): void {
+    for (const [rule, what] of this.aftermath.faults(() => undefined))
+      if (rule === 'on-stuck') this.violate(rule, what);
   }
 }
 

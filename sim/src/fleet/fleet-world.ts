@@ -186,6 +186,11 @@ export class FleetWorld implements PlayWorld {
     await time.advance(FencingNumbers.deviceLag);
     oracle.judgePlan(await this.settled());
     oracle.judgeEnd();
+    const owedMs = oracle.powerOnsDueMs - time.nowMs;
+    if (owedMs > 0) {
+      await time.until(() => oracle.powerOnsDueMs === 0, owedMs);
+      oracle.judgePowerOns();
+    }
     this.isOver = true;
     this.processes.removeAll();
     return {
@@ -205,14 +210,13 @@ export class FleetWorld implements PlayWorld {
    */
   private async settled(): Promise<readonly PlanItem[]> {
     const { time, oracle } = this;
-    const allEndsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
-    const leftMs = (): number => Math.max(allEndsMs, oracle.powerOnsDueMs) - time.nowMs;
+    const endsMs = time.nowMs + SETTLED_MS - FencingNumbers.deviceLag;
     for (;;) {
-      await time.until(() => oracle.isSettled, leftMs());
+      await time.until(() => oracle.isSettled, endsMs - time.nowMs);
       const items = await time.settle(this.plan());
-      const ends = leftMs() <= 0;
+      const ends = time.nowMs >= endsMs;
       if (ends || (oracle.isSettled && oracle.isAllNamed(items))) return items;
-      if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, leftMs()));
+      if (oracle.isSettled) await time.advance(Math.min(ACTS_WITHIN_MS, endsMs - time.nowMs));
     }
   }
 

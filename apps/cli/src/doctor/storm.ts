@@ -27,7 +27,7 @@ export function stormFindings(
 
 function brakeFinding(limit: number, members: number): Finding {
   const text = `${limit} of ${members} members may be silent or in an incident at once`;
-  // With less than a majority left the monitor is blind: nobody is fenced on its word, whatever the brake says.
+  // With less than a majority left the monitor has no quorum: nobody is fenced on its word, whatever the brake says.
   return limit * 2 < members
     ? ok('storm.brake', 'fleet', text)
     : warn(
