@@ -1,4 +1,5 @@
 import type { AlarmCode, IncidentRecord, NodeRecord, StormTrip, WorkloadRecord } from '#contracts';
+import { isVoid } from '../../../apps/inventory/src/power/contradiction.js';
 import { isBlamedByDrill } from './gate-truth.js';
 
 /** What is true, as far as alarms tell of it. */
@@ -53,6 +54,10 @@ const isHeldAt = (gate: string, w: AlarmWorld): boolean =>
 const isUnseen = ({ name, enrolled, confirmedOff }: NodeRecord, w: AlarmWorld): boolean =>
   enrolled && confirmedOff === undefined && !w.speaks(name);
 
+/** It was taken by a proof of off that proves nothing, and the node that had it is not proven off anew. */
+const isBarred = (workload: string, w: AlarmWorld): boolean =>
+  w.openIncidents().some((i) => isVoid(i) && i.contradiction?.recovery.some((r) => r.workload === workload) === true);
+
 /** What runs there stays: no other node serves, or what runs on another one nobody sees. */
 export const isBoundTo = (node: string, w: AlarmWorld): boolean => {
   const others = w.nodes().filter((n) => n.name !== node);
@@ -83,6 +88,7 @@ const truths: Readonly<Record<AlarmCode, Truth>> = {
     const at = w.workload(workload)?.assignment?.node;
     const on = w.runsOn(workload);
     if (on.length === 1 && on[0] === at) return false;
+    if (isBarred(workload, w)) return true;
     // Where its node serves, it may only be because it runs elsewhere, or somebody does not say that it does not.
     return at === undefined || !w.serves(at) || on.length > 0 || w.nodes().some((n) => isUnseen(n, w));
   },

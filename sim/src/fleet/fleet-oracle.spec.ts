@@ -244,6 +244,21 @@ describe('a workload that runs nowhere', () => {
     expect(standing('workload-held', { out: ['n-2'] })).toEqual(['alarm-untrue']);
   });
 
+  it('is excused by it where it was taken by a proof of off that is void, until that node is fenced anew', () => {
+    const taken = (workload: string, phase: 'failed' | 'fenced'): string[] => {
+      const { oracle, store, broken } = world();
+      store('workloads', 'w1', assigned);
+      const recovery = [{ workload, from: 'n-2', state: 'waiting' as const }];
+      store('incidents', 'n-2', anIncident('n-2', { phase, contradiction: { at: 1, devices: 'd', recovery } }));
+      store('alarms', alarmKey('workload-held', 'w1'), anAlarm('workload-held', 'w1'));
+      oracle.judgeEnd();
+      return broken().filter((rule) => rule === 'alarm-untrue');
+    };
+    expect(taken('w1', 'failed')).toEqual([]);
+    expect(taken('w1', 'fenced')).toEqual(['alarm-untrue']);
+    expect(taken('w2', 'failed')).toEqual(['alarm-untrue']);
+  });
+
   it.each(['workload-ended', 'workload-ungated'] as const)('is not excused by the alarm %s', (code) => {
     expect(standing(code)).toEqual(['not-running']);
   });
@@ -693,17 +708,20 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
   });
 
   it('breaks none where a person ordered that boot in an incident that is over, and the rule in the boot after it', () => {
-    const boots = (again: Chassis['changes'] = []): string[] => {
+    const boots = (again: Chassis['changes'] = [], isOrderedAgain = false): string[] => {
       const changes = [{ atMs: 1_500, on: true, by: 'fencer-1' }, ...again];
       const w = world({ changes, bootSinceMs: changes.at(-1)?.atMs ?? 0 });
       w.store('incidents', 'n-1', anIncident('n-1', { phase: 'recovered', order }));
       w.waits(2_000);
       w.oracle.started('n-2', 'w1');
       w.store('incidents', 'n-1', anIncident('n-1', { id: 'i-2' }));
+      // It finds the node on.
+      if (isOrderedAgain) w.store('incidents', 'n-1', anIncident('n-1', { id: 'i-2', order }));
       w.oracle.started('n-1', 'w1', true);
       return w.broken();
     };
     expect(boots()).toEqual([]);
+    expect(boots([], true)).toEqual([]);
     expect(boots([{ atMs: 2_000, on: true, by: 'fencer-1' }])).toEqual(['two-machines']);
   });
 

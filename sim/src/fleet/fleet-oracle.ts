@@ -112,8 +112,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly provenMs = new Map<string, number>();
   /** Of `node/workload`: when the proof of off was found by which it was taken from there. */
   private readonly takenMs = new Map<string, number>();
-  /** When a person ordered a node on last. */
-  private readonly orderedMs = new Map<string, number>();
+  /** When a person ordered a node on. */
+  private readonly orderedMs = new Map<string, number[]>();
   /** Nodes that a person has confirmed as down, until their machine has ended what ran there, or is on again. */
   private readonly confirmed = new Set<string>();
   /** Incident → what was acknowledged: no intent is written in it any more, but a power-on where that follows. */
@@ -221,9 +221,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const isByHand = last?.by === 'by hand' && last.atMs > elsewhereSinceMs;
     if (isByHand) return true;
     const bootMs = this.f.hosts.get(node)?.bootSinceMs ?? 0;
-    // The incident that the order was given in may be over by now.
-    const orderedMs = this.orderedMs.get(node) ?? Infinity;
-    if (bootMs > orderedMs && changes.filter((c) => c.on && c.atMs > orderedMs).length <= 1) return true;
+    // The incident that the order was given in may be over by now, and another order have found the node on.
+    const isOf = (orderMs: number): boolean =>
+      bootMs > orderMs && changes.filter((c) => c.on && c.atMs > orderMs).length <= 1;
+    if ((this.orderedMs.get(node) ?? []).some(isOf)) return true;
     return (
       bootMs > elsewhereSinceMs && !changes.some((c) => c.on && c.atMs > elsewhereSinceMs && c.by.startsWith('fencer'))
     );
@@ -505,7 +506,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const isNewWord = before?.id !== i.id || before.proof?.kind !== 'manual' || before.proof.at !== i.proof?.at;
     if (i.proof?.kind === 'manual' && isNewWord) this.confirmed.add(node);
     if (i.proof !== undefined && i.proof.at !== before?.proof?.at) this.provenMs.set(node, this.now());
-    if (i.order?.action === 'on' && i.order.at !== before?.order?.at) this.orderedMs.set(node, this.now());
+    if (i.order?.action === 'on' && i.order.at !== before?.order?.at)
+      this.orderedMs.set(node, [...(this.orderedMs.get(node) ?? []), this.now()]);
     if (i.powerOn?.wanted === true && (before?.id !== i.id || before.powerOn?.wanted !== true))
       this.onWantedMs.set(i.id, this.now());
     this.judgeOnTold(node, i, before);
