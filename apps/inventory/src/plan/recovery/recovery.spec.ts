@@ -217,7 +217,7 @@ describe('the work of a node whose power is proven off', () => {
 
     it('is left to it where only its own report says so yet, and is taken where no verdict follows', async () => {
       const { store, look, incident, places } = world({ incident: ofFirst });
-      const hears = (at: number): void => void store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), at);
+      const hears = (at: number): void => store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), at);
       await look(0, 'n-2');
       expect(places()).toEqual([undefined, undefined]);
       for (const w of ['late', 'later']) store.workloads.set(w, aWorkload(w, on('n-1')));
