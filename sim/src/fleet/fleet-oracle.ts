@@ -610,8 +610,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const names = ({ name }: Obstacle): void => this.probe(`at the end: ${name}`);
     for (const a of this.records.alarms.values())
       if (a.cleared === undefined) this.probe(`alarm at the end: ${a.code}`);
-    for (const [rule, what] of this.aftermath.faults(names))
-      if (rule !== 'on-stuck' || this.powerOnsDueMs <= this.now()) this.violate(rule, what);
+    const isDue = this.powerOnsDueMs <= this.now();
+    for (const [rule, what] of this.aftermath.faults(names)) if (rule !== 'on-stuck' || isDue) this.violate(rule, what);
   }
 
   /** Once {@link powerOnsDueMs} has passed, where that was not so at the end. */

@@ -22,7 +22,7 @@ import { levelStart } from '#domain/power/levels.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
-import { powerOf, powerWish, type PowerWish } from '#domain/power/power-wish.js';
+import { isForEarlierBoot, powerOf, powerWish, type PowerWish } from '#domain/power/power-wish.js';
 import { switchOwner, type SwitchMemory } from '#domain/power/switch-step.js';
 import {
   denialsAfter,
@@ -530,8 +530,7 @@ export class NodeFencer {
     // The store may have tried for seconds: a pause or a cordon that was acknowledged meanwhile holds.
     const hold = verb === 'off' ? undefined : await this.hold(node, wish);
     if (hold !== undefined) return not(hold, 'INCIDENT_STATE');
-    if (wish.orderer === 'operator' && wish.verb === 'soft' && wish.order.bootId !== node.bootId)
-      return not('its node has rebooted since', 'INCIDENT_STATE');
+    if (isForEarlierBoot(wish, node.bootId)) return not('its node has rebooted since', 'INCIDENT_STATE');
     const owner = ownerOf(device, wish, i, node, attempt);
     if (standsFor(owner, this.clock.monotonicMs())) return undefined;
     if (owner.is === 'other') return not(owner.why, 'IDENTITY_MISMATCH');

@@ -11,6 +11,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { powerWish } from '#domain/power/power-wish.js';
 import { collateralText } from '../power/collateral.js';
+import { VERDICT_WITHIN_MS } from '../plan/recovery/ended-boot.js';
 import type { CollateralNews, CollateralNodes, ProofStep } from '../plan/recovery/proof-step.js';
 import { isSettledRecovery } from '../plan/recovery/recovery-line.js';
 import { PERIOD_MS } from '../conductor/task.js';
@@ -73,7 +74,7 @@ function ofProof(i: IncidentRecord, step: ProofStep): ItemText {
       return waits(
         'recovers what ran there',
         'The node has just spoken in a boot after its power-off.',
-        'a verdict says that it is on again, or it has been silent for 3 s',
+        `a verdict says that it is on again, or it has been silent for ${VERDICT_WITHIN_MS / 1000} s`,
       );
     case 'held':
       return held(i, step.nodes);

@@ -22,6 +22,10 @@ export type SwitchWish = { node: string; level: number } & (
  */
 export type PowerWish = FenceWish | SwitchWish;
 
+/** A system is asked to shut down in the boot that it ran when that was ordered, and in no other. */
+export const isForEarlierBoot = (wish: PowerWish, bootId: string | undefined): boolean =>
+  wish.orderer === 'operator' && wish.verb === 'soft' && wish.order.bootId !== bootId;
+
 /** All of its record that a decision on a node's power goes by: what is ordered, if anything, and the log of its BMC. */
 export interface NodePower {
   log: CommandLog;

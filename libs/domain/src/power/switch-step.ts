@@ -10,7 +10,7 @@ import {
 import { latestOff } from './levels.js';
 import type { PowerMemory } from './power-read.js';
 import { lastOff } from './quarantine.js';
-import { powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
+import { isForEarlierBoot, powerOnDevices, softDevices, type SwitchWish } from './power-wish.js';
 import { deviceOwner, identityUnread, standsFor, type DeviceOwner } from './whose-device.js';
 
 /** What the leader has seen itself since it took up the order. */
@@ -124,8 +124,7 @@ const changesNothing = (verb: SwitchVerb): boolean => verb === 'status' || verb 
 
 function refusal(wish: SwitchWish, devices: readonly PowerDevice[], m: SwitchMemory): string | undefined {
   if (devices.length === 0) return NO_DEVICE;
-  if (wish.orderer === 'operator' && wish.verb === 'soft' && wish.order.bootId !== m.bootId)
-    return 'The node has rebooted since it was ordered.';
+  if (isForEarlierBoot(wish, m.bootId)) return 'The node has rebooted since it was ordered.';
   return undefined;
 }
 

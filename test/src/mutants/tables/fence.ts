@@ -1298,7 +1298,7 @@ export const fence: readonly Mutant[] = [
     name: 'a soft goes to a node that has rebooted while its intent was stored',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.withheld',
-    operation: { replace: 'wish.order.bootId !== node.bootId', with: 'false' },
+    operation: { replace: 'isForEarlierBoot(wish, node.bootId)', with: 'false' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {

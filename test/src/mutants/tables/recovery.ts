@@ -86,16 +86,16 @@ export const recovery: readonly Mutant[] = [
   },
   {
     name: 'a node is begun to be recovered whose device was found to be foreign since',
-    file: `${PLAN}/recovery-intents.ts`,
-    symbol: 'isHeld',
-    operation: { replace: 'foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined', with: 'false' },
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'mayBegin',
+    operation: { replace: 'foreignSince(i, node, () => isEmpty(i, fleet)) === undefined', with: 'true' },
     specs,
   },
   {
     name: 'a node is begun to be recovered a new boot of which has just spoken',
-    file: `${PLAN}/recovery-intents.ts`,
-    symbol: 'isHeld',
-    operation: { replace: 'isComingBack(i, node, fleet)', with: 'false' },
+    file: `${PLAN}/recovery-start.ts`,
+    symbol: 'mayBegin',
+    operation: { replace: '!isComingBack(i, node, fleet)', with: 'true' },
     specs,
   },
   {

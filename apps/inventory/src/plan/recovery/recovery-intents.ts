@@ -1,14 +1,13 @@
 import type { IncidentRecord, NodeRecord, ProofDoubt } from '#contracts';
 import { drilled } from '../../power/drill.js';
-import { doubted, foreignSince, undoubted } from '../../power/proof-doubt.js';
+import { doubted, undoubted } from '../../power/proof-doubt.js';
 import { notOff, voided } from '../../power/void-proof.js';
-import type { Fleet } from '../../snapshot/fleet.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from '../conducted.js';
 import { collateralNoted, drillJudged, type CollateralNews, type Judged } from './proof-step.js';
-import { endedBoot, isComingBack, proofBoots, type BootFacts } from './ended-boot.js';
+import { endedBoot, proofBoots, type BootFacts } from './ended-boot.js';
 import { closed, powerOnCounted, uncountedPowerOn } from './recovery-end.js';
-import { calledBack, isEmpty, jobOnItsWay, mayTake, recovering } from './recovery-start.js';
+import { calledBack, jobOnItsWay, mayBegin, mayTake, recovering } from './recovery-start.js';
 import { switchedOff } from './switched-off.js';
 
 const ofNode = ({ node }: IncidentRecord): Pick<ChangeNode, 'do' | 'key' | 'about'> => ({
@@ -36,22 +35,18 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     reason: 'Its power is proven off.',
     told: 'fenced',
     decide: (n, { fleet }) =>
-      isHeld(i, n, fleet) ? undefined : switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs),
+      mayBegin(i, n, fleet) ? switchedOff(n, i, proofBoots(i, n, boots), fleet.wallMs) : undefined,
   },
   incident: (found) => ({
     ...ofIncident(i),
     reason: 'Its power is proven off.',
     reads: { workloads: true },
     decide: (now, by) =>
-      isHeld(now, found, by.fleet) ? undefined : recovering(now, i.proof, by, endedBoot(i, found, boots)),
+      mayBegin(now, found, by.fleet) ? recovering(now, i.proof, by, endedBoot(i, found, boots)) : undefined,
     // A crash before all of them are taken: who follows the recovery takes the others.
     followedBy: ({ recovery }) => recovery.map((r) => take(i, r.workload)),
   }),
 });
-
-/** Its device is another machine's, or it has just spoken: by the next look its record says so. */
-const isHeld = (i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): boolean =>
-  foreignSince(i, node, () => isEmpty(i, fleet)) !== undefined || isComingBack(i, node, fleet);
 
 /** Before anything is made of it: it outlives the process that knows it. */
 export const doubt = (i: IncidentRecord, provenAt: number, by: Omit<ProofDoubt, 'at'>): ChangeIncident => ({

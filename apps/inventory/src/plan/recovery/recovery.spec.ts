@@ -172,6 +172,15 @@ describe('the work of a node whose power is proven off', () => {
         verdict: { verdict, networks, epoch: 1, seq: 9, at: 2, bootId: 'b2', reason: '' },
       };
     };
+    /** The proof is seen at 1,000 ms. */
+    const seenProven = () => {
+      const made = world({ incident: anIncident('n-1', { phase: 'fencing' }) });
+      made.store.clock.now = 1_000;
+      made.store.incidents.set('n-1', ofFirst);
+      return made;
+    };
+    const speaksAnew = (store: MemoryStore, at: number): void =>
+      store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), at);
     const kept = [
       { workload: 'db', to: 'n-1', state: 'running' },
       { workload: 'web', to: 'n-1', state: 'running' },
@@ -217,19 +226,18 @@ describe('the work of a node whose power is proven off', () => {
 
     it('is left to it where only its own report says so yet, and is taken where no verdict follows', async () => {
       const { store, look, incident, places } = world({ incident: ofFirst });
-      const hears = (at: number): void => store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), at);
       await look(0, 'n-2');
       expect(places()).toEqual([undefined, undefined]);
       for (const w of ['late', 'later']) store.workloads.set(w, aWorkload(w, on('n-1')));
       const { mutate } = store.workloads.bucket;
       store.workloads.bucket.mutate = async (key, fn) => {
         // Between the look and the write.
-        if (key === 'late') hears(store.clock.now);
+        if (key === 'late') speaksAnew(store, store.clock.now);
         return mutate(key, fn);
       };
       await look(1_000, 'n-2');
       store.workloads.bucket.mutate = mutate;
-      hears(1_000);
+      speaksAnew(store, 1_000);
       const left = (): (string | undefined)[] => places().slice(2);
       await look(1_500, 'n-2');
       expect(left()).toContain('n-1');
@@ -240,11 +248,9 @@ describe('the work of a node whose power is proven off', () => {
     });
 
     it('is begun to be taken by nobody while a new boot has just spoken', async () => {
-      const { store, look, incident, node, places } = world({ incident: anIncident('n-1', { phase: 'fencing' }) });
-      store.clock.now = 1_000;
-      store.incidents.set('n-1', ofFirst);
+      const { store, look, incident, node, places } = seenProven();
       store.clock.now = 1_100;
-      store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), 1_100);
+      speaksAnew(store, 1_100);
       await look(1_200, 'n-2');
       expect([places(), incident().phase, node().confirmedOff]).toEqual([['n-1', 'n-1'], 'fenced', undefined]);
       await look(4_200, 'n-2');
@@ -252,12 +258,10 @@ describe('the work of a node whose power is proven off', () => {
     });
 
     it('nor where that speaks between the look and the write', async () => {
-      const { store, look, incident, node, places } = world({ incident: anIncident('n-1', { phase: 'fencing' }) });
-      store.clock.now = 1_000;
-      store.incidents.set('n-1', ofFirst);
+      const { store, look, incident, node, places } = seenProven();
       const { mutate } = store.nodes.bucket;
       store.nodes.bucket.mutate = async (key, fn) => {
-        store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), store.clock.now);
+        speaksAnew(store, store.clock.now);
         return mutate(key, fn);
       };
       await look(1_200, 'n-2');
@@ -267,7 +271,7 @@ describe('the work of a node whose power is proven off', () => {
     it('is left to it where it has fallen silent again since: the next incident is about that boot', async () => {
       const { store, look, node, incident, places } = world({ incident: ofFirst, isProven: false });
       await look(0, 'n-2');
-      store.reports.hear(aReport('n-1', { bootId: 'b2', workloads: [] }), 2_000);
+      speaksAnew(store, 2_000);
       const again = booted(node());
       store.nodes.set('n-1', { ...again, state: 'Disappeared', verdict: { ...again.verdict!, verdict: 'DOWN' } });
       await look(6_000, 'n-2');
