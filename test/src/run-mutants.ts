@@ -61,6 +61,8 @@ function outcomeOf(workshop: Workshop, m: AreaMutant, simsOnly: boolean): Outcom
   if ('problem' in mutated) return { reason: `${m.file}: ${mutated.problem}` };
   const { specs = [], sims = [] } = m;
   if (simsOnly || specs.length === 0) return workshop.trySims(m.file, mutated.ok, sims);
+  // Else its specs would run the whole one, and be green.
+  if (m.built === true) workshop.build();
   const outcome = workshop.trySpecs(m.file, mutated.ok, specs, m.test);
   return 'killed' in outcome || sims.length === 0 ? outcome : workshop.trySims(m.file, mutated.ok, sims);
 }

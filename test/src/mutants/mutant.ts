@@ -28,6 +28,8 @@ export interface Mutant {
   specs?: readonly string[];
   /** Only the tests of these specs that have this in their full name: where the others would take tens of seconds. */
   test?: string;
+  /** Its specs run this file from the build, as a process of its own: it is compiled anew, too. */
+  built?: true;
   /** Simulations (`npm run sim -- NAME`) that must find a violation where no spec is named or none turns red. */
   sims?: readonly string[];
 }

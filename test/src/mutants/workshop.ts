@@ -30,7 +30,7 @@ const SEED = 1;
 /** A copy of the tree in which one file at a time is broken. */
 export class Workshop {
   private readonly copy = mkdtempSync(join(tmpdir(), 'muster-mutants-'));
-  /** The copy has a build of its own: without a simulation it need not. */
+  /** The copy has a build of its own: where nobody runs a broken file from it, it need not. */
   private built = false;
   /** Spec → why it says nothing where nothing is broken; undefined: it is green then. */
   private readonly unbroken = new Map<string, string | undefined>();
@@ -126,7 +126,8 @@ export class Workshop {
     return ts.transpileModule(text, { compilerOptions }).outputText;
   }
 
-  private build(): void {
+  /** From now on the copy has a build of its own, in which each broken file is compiled anew. */
+  build(): void {
     if (this.built) return;
     unlinkSync(join(this.copy, 'dist'));
     cpSync(join(this.folder, 'dist'), join(this.copy, 'dist'), { recursive: true });

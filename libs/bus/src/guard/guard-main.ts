@@ -83,13 +83,17 @@ function stop(): void {
   killGroup();
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (line) => {
-  const message = JSON.parse(line) as GuardOrder | GuardControl;
-  if ('command' in message) start(message);
-  else if ('kill' in message) stop();
-  else if (BigInt(message.extend) > deadline) deadline = BigInt(message.extend);
-});
-lines.once('close', stop);
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
+function listen(): void {
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', (line) => {
+    const message = JSON.parse(line) as GuardOrder | GuardControl;
+    if ('command' in message) start(message);
+    else if ('kill' in message) stop();
+    else if (BigInt(message.extend) > deadline) deadline = BigInt(message.extend);
+  });
+  lines.once('close', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+listen();

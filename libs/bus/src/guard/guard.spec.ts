@@ -98,6 +98,26 @@ describe('guard', () => {
     stop.abort();
     const aborted = runGuarded({ command: 'sleep', args: ['60'], deadlineNs: inMs(30_000), signal: stop.signal });
     expect(await aborted.done).toMatchObject({ killed: true, exitCode: null });
+    const lost = new AbortController();
+    const running = runGuarded({
+      command: 'sh',
+      args: ['-c', 'echo up; exec sleep 60'],
+      deadlineNs: inMs(30_000),
+      signal: lost.signal,
+      onLine: () => lost.abort(),
+    });
+    expect(await running.done).toMatchObject({ killed: true, timedOut: false, exitCode: null });
+  });
+
+  it('ends the command of a guard that was killed itself', async () => {
+    const r = await runGuarded({
+      command: 'sh',
+      args: ['-c', 'echo $$ $PPID; exec sleep 60'],
+      deadlineNs: inMs(30_000),
+      onLine: (line) => process.kill(Number(line.split(' ')[1]), 'SIGKILL'),
+    }).done;
+    expect(r).toMatchObject({ killed: true, timedOut: false, exitCode: null });
+    await until(() => !alive(Number(r.stdout.split(' ')[0])));
   });
 
   it('says that a command was not started whose guard died before it began', async () => {
@@ -129,7 +149,7 @@ describe('guard', () => {
     expect(r.stdout).toHaveLength(1000);
   });
 
-  /** A process that runs a command under the guard, so that it can be stopped and killed from outside. */
+  /** A process that runs a command under the guard, in a group of its own that can be stopped and killed from outside. */
   async function guardedParent(script: string, limitMs: number): Promise<{ pid: number; command: number }> {
     const file = join(dir, 'parent.mjs');
     writeFileSync(
@@ -139,7 +159,7 @@ describe('guard', () => {
          deadlineNs: process.hrtime.bigint() + ${limitMs}n * 1000000n, onLine: (l) => console.log(l) });
        await run.done;`,
     );
-    const parent = daemon(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = daemon(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     const command = await new Promise<number>((resolve, reject) => {
       createInterface({ input: parent.stdout }).once('line', (line) => resolve(Number(line)));
       parent.once('exit', () => reject(new Error('the parent ended early')));
@@ -151,18 +171,19 @@ describe('guard', () => {
   it('kills at the deadline while the parent is stopped and its pipes are full', async () => {
     const { pid, command } = await guardedParent('echo $$; exec seq 1 999999999', 4000);
     try {
-      process.kill(pid, 'SIGSTOP');
+      // As a terminal does it: whatever is in its group stands still with it.
+      process.kill(-pid, 'SIGSTOP');
       const took = await until(() => !alive(command));
       expect(took).toBeGreaterThan(1000);
       expect(took).toBeLessThan(7000);
     } finally {
-      process.kill(pid, 'SIGKILL');
+      process.kill(-pid, 'SIGKILL');
     }
   });
 
   it('kills at once when the parent dies', async () => {
     const { pid, command } = await guardedParent('echo $$; exec sleep 60', 30_000);
-    process.kill(pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
     expect(await until(() => !alive(command))).toBeLessThan(5000);
   });
 });

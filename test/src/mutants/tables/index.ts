@@ -10,6 +10,7 @@ import { observers } from './detect/observers.js';
 import { verdicts } from './detect/verdicts.js';
 import { differences } from './differences.js';
 import { fence } from './fence.js';
+import { guard } from './guard.js';
 import { keys } from './keys.js';
 import { lease } from './lease.js';
 import { life } from './life.js';
@@ -28,7 +29,7 @@ import { strangers } from './strangers.js';
 const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts, ...lifeObservers],
-  fence: [...fence, ...life],
+  fence: [...fence, ...life, ...guard],
   keys: [...keys, ...revocations, ...strangers, ...differences, ...callers],
   lease,
   recover: [...recover, ...startReasons, ...recovery],
@@ -43,7 +44,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 79,
   detect: 176,
-  fence: 255,
+  fence: 270,
   keys: 95,
   lease: 51,
   recover: 250,
