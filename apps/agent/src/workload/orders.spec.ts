@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
@@ -25,6 +26,10 @@ describe('orders about workloads', () => {
   let root: string;
   let agent: StatusSocket;
   let gate: GateAnswer;
+  /** Generations that the gate was asked for. */
+  let asked: unknown[];
+  /** Comes before its answer. */
+  let meanwhile: () => Promise<void>;
   const { PATH } = process.env;
 
   beforeEach(async () => {
@@ -36,9 +41,16 @@ describe('orders about workloads', () => {
     process.env['MUSTER_ROOT'] = root;
     process.env['PATH'] = `${join(root, 'bin')}:${PATH}`;
     gate = { allowed: true, generation: 3, reason: '' };
+    asked = [];
+    meanwhile = () => Promise.resolve();
     agent = new StatusSocket(
       join(root, 'run/muster/agent.sock'),
-      (r) => Promise.resolve(r.op === 'gate' ? gate : { ok: true }),
+      async (r) => {
+        if (r.op !== 'gate') return { ok: true };
+        asked.push(r.generation);
+        await meanwhile();
+        return gate;
+      },
       { info() {}, warn() {}, error() {} },
     );
     await agent.open();
@@ -56,6 +68,7 @@ describe('orders about workloads', () => {
   it('starts what the gate allows, keeps its generation, and shows it as running', async () => {
     await startWorkload(systemClock, { name: 'db', generation: 3 });
     expect(await acts()).toBe('enable muster-workload-db.service\nstart muster-workload-db.service\n');
+    expect(asked).toEqual([3]);
     expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, gated: false }]);
   });
 
@@ -86,6 +99,31 @@ describe('orders about workloads', () => {
     await stopWorkload(systemClock, { name: 'db', generation: 4 });
     await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
     expect(await listRunning(systemClock)).toEqual([]);
+  });
+
+  it('refuses an older generation also where the newer start or stop failed', async () => {
+    await writeFile(join(root, 'units/x.service.bad'), '');
+    const failing = startWorkload(systemClock, { name: 'db', generation: 4, unit: 'x.service' });
+    await expect(failing).rejects.toMatchObject({ code: 'FAILED' });
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
+    await startWorkload(systemClock, { name: 'web', generation: 3 });
+    await writeFile(join(root, 'units/muster-workload-web.service.stuck'), '');
+    await expect(stopWorkload(systemClock, { name: 'web', generation: 4 })).rejects.toMatchObject({ code: 'FAILED' });
+    await expect(startWorkload(systemClock, { name: 'web', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
+  });
+
+  it('lets no start take effect after a newer stop that came while it asked the gate', async () => {
+    const stops: Promise<unknown>[] = [];
+    meanwhile = async () => {
+      const stop = stopWorkload(systemClock, { name: 'db', generation: 4 });
+      stops.push(stop);
+      // Its turn is after the start.
+      await Promise.race([stop, pause(500)]);
+    };
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
+    await Promise.all(stops);
+    expect(await listRunning(systemClock)).toEqual([]);
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
   });
 
   it('takes a stop for done only when nothing runs any more', async () => {

@@ -146,6 +146,27 @@ describe('a dead node', () => {
     expect(store.permits.content[PERMITS_KEY]?.granted).toHaveLength(1);
   });
 
+  it('has no permit of a conductor that has lost the lease since the plan', async () => {
+    const { w, store, die, round, phases } = world();
+    let isHeld = true;
+    const run = w.run();
+    w.run = () => ({
+      ...run,
+      check: () => {
+        if (!isHeld) throw new MusterError('LEASE_LOST', 'another conducts');
+        return w.token;
+      },
+    });
+    await die('n-1');
+    const { mutate } = store.permits.bucket;
+    store.permits.bucket.mutate = async (key, fn) => {
+      isHeld = false;
+      return mutate(key, fn);
+    };
+    await round();
+    expect([store.permits.content, phases()]).toEqual([{}, { 'n-1': 'investigating' }]);
+  });
+
   it('is not ordered off where its incident has moved on while its permit was taken', async () => {
     const { store, die, round, phases } = world();
     await die('n-1');

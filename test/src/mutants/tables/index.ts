@@ -46,13 +46,13 @@ export const FLOORS: Record<string, number> = {
   detect: 176,
   fence: 270,
   keys: 95,
-  lease: 51,
-  recover: 250,
+  lease: 59,
+  recover: 259,
   return: 132,
   secrets: 49,
   services: 20,
   store: 44,
-  storm: 62,
+  storm: 68,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -4,6 +4,12 @@ const DECIDED = ['libs/bus/src/lease/lease-decide.spec.ts'];
 const FLOOR = ['libs/bus/src/servers/server-floor.spec.ts'];
 const EXECUTOR = ['apps/inventory/src/conductor/executor.spec.ts'];
 const REAL = ['libs/bus/src/lease/lease.spec.ts'];
+const RUNNER = {
+  file: 'apps/provisioner/src/jobs/job-runner.ts',
+  specs: ['apps/provisioner/src/jobs/job-runner-composed.spec.ts'],
+};
+/** What a worker has of a job. */
+const HOLD = { file: 'apps/provisioner/src/jobs/job-store.ts', specs: ['apps/provisioner/src/jobs/job-store.spec.ts'] };
 
 /** Never two valid holders, and tokens never go back. */
 export const lease: readonly Mutant[] = [
@@ -357,6 +363,67 @@ export const lease: readonly Mutant[] = [
       with: '{ name: leaseName(id), holder: this.me }',
     },
     specs: ['sim/src/hands/hands.spec.ts'],
+  },
+  {
+    ...RUNNER,
+    name: 'a worker begins what a conductor ordered that has been replaced',
+    symbol: 'JobRunner.refusal',
+    operation: { replace: 'job.conductor >= conductor', with: 'job.conductor > 0' },
+    test: 'does not begin a job of a conductor that has been replaced',
+  },
+  {
+    ...RUNNER,
+    name: 'a worker goes by the last token that it has seen, and not by the highest',
+    symbol: 'JobRunner.note',
+    operation: {
+      replace: 'Math.max(this.conductor, value.conductor ?? 0, value.outranked ?? 0)',
+      with: 'value.conductor ?? 0',
+    },
+    test: 'does not begin a job of a conductor that has been replaced',
+  },
+  {
+    ...RUNNER,
+    name: 'a worker that refuses a token does not say which one is above it',
+    symbol: 'JobRunner.refusal',
+    operation: { row: 'outranked: conductor' },
+    test: 'does not begin a job of a conductor that has been replaced',
+  },
+  {
+    ...RUNNER,
+    name: 'a worker begins what it has found a reason to refuse',
+    symbol: 'JobRunner.take',
+    operation: { replace: 'refusal !== undefined', with: 'false' },
+    test: 'does not begin a job of a conductor that has been replaced',
+  },
+  {
+    ...HOLD,
+    name: 'a worker that was overtaken writes into the job',
+    symbol: 'JobClaim.write',
+    operation: { operand: 'isHeldBy(job, this)' },
+  },
+  {
+    ...HOLD,
+    name: 'a late write of a worker is dropped, and it is told that it was written',
+    symbol: 'JobClaim.write',
+    operation: {
+      replace: 'job !== undefined && isHeldBy(job, this) ? change(job) : undefined',
+      with: 'job !== undefined && isHeldBy(job, this) ? change(job) : job',
+    },
+  },
+  {
+    ...HOLD,
+    name: 'of two workers that take a job at once both have it',
+    symbol: 'claimJob',
+    operation: { replace: 'jobs.update(seen.id, job, entry.revision)', with: 'jobs.mutate(seen.id, () => job)' },
+  },
+  {
+    ...HOLD,
+    name: 'a worker takes a job over from who took it after its look',
+    symbol: 'claimJob',
+    operation: {
+      replace: "{ kind: 'taken', worker, seen, at: bus.clock.wallMs() }",
+      with: "{ kind: 'taken', worker, seen: entry.value, at: bus.clock.wallMs() }",
+    },
   },
   {
     name: 'a token that is behind is called over through a gap in the records',

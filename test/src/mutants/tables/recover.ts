@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const ABSENCE = ['apps/inventory/src/plan/workloads/workload-absence.spec.ts'];
 const MOVES = ['apps/inventory/src/plan/workloads/moves.spec.ts'];
+const ORDERS = { file: 'apps/agent/src/workload/orders.ts', specs: ['apps/agent/src/workload/orders.spec.ts'] };
 const ROOM = ['apps/inventory/src/plan/workloads/room.spec.ts'];
 const STARTS = ['apps/inventory/src/plan/workloads/starts.spec.ts'];
 const STOPS = ['apps/inventory/src/plan/workloads/stops.spec.ts'];
@@ -1072,6 +1073,72 @@ export const recover: readonly Mutant[] = [
     symbol: 'listByCommand',
     operation: { replace: 'gated ?? (await hasGate(name))', with: 'gated ?? true' },
     specs: ['apps/agent/src/workload/start-gate.spec.ts'],
+  },
+  {
+    ...ORDERS,
+    name: 'an order of an older generation is carried out on the host',
+    symbol: 'refuseStale',
+    operation: { replace: 'known.generation > order.generation', with: 'false' },
+  },
+  {
+    ...ORDERS,
+    name: 'a start of an older generation is carried out on the host',
+    symbol: 'startWorkload',
+    operation: { drop: 'refuseStale(order, known);' },
+  },
+  {
+    ...ORDERS,
+    name: 'a stop of an older generation ends the newer one on the host',
+    symbol: 'stopWorkload',
+    operation: { drop: 'refuseStale(order, known);' },
+  },
+  {
+    ...ORDERS,
+    name: 'a generation is kept on the host only once its start has worked',
+    symbol: 'startWorkload',
+    operation: [
+      { drop: 'await writeWorkload(file);' },
+      { replace: 'return file;', with: 'await writeWorkload(file); return file;' },
+    ],
+    test: 'refuses an older generation also where the newer start or stop failed',
+  },
+  {
+    ...ORDERS,
+    name: 'a generation is kept on the host only once its stop has worked',
+    symbol: 'stopWorkload',
+    operation: [
+      { drop: 'await writeWorkload(file);' },
+      { replace: 'return file;', with: 'await writeWorkload(file); return file;' },
+    ],
+    test: 'refuses an older generation also where the newer start or stop failed',
+  },
+  {
+    ...ORDERS,
+    name: 'a start and a stop of one workload are carried out at once on the host',
+    symbol: 'locked',
+    operation: { replace: 'withLock(join(workloadsDir(), `${name}.lock`), LOCK_WAIT, fn)', with: 'fn()' },
+    test: 'lets no start take effect after a newer stop',
+  },
+  {
+    ...ORDERS,
+    name: 'a host starts what the control plane did not allow',
+    symbol: 'startWorkload',
+    operation: { drop: "if (!gate.allowed) throw new OrderRefused('GATE', `${order.name}: ${gate.reason}`);" },
+  },
+  {
+    ...ORDERS,
+    name: 'a host asks whether it may start some generation, and starts another',
+    symbol: 'startWorkload',
+    operation: {
+      replace: 'askGate(clock, order.name, order.generation)',
+      with: 'askGate(clock, order.name)',
+    },
+  },
+  {
+    ...ORDERS,
+    name: 'a stop counts as done on the host while something of it runs',
+    symbol: 'stopWorkload',
+    operation: { replace: '(await runningUnits(clock, [unit])).has(unit)', with: 'false' },
   },
   {
     name: 'work without a start gate is over through a gap in the view of the nodes',

@@ -3,6 +3,10 @@ import type { Mutant } from '../mutant.js';
 const trips = ['apps/inventory/src/incidents/storm.spec.ts'];
 const kept = ['apps/inventory/src/plan/incidents/storms.spec.ts'];
 const gates = ['apps/inventory/src/incidents/gates.spec.ts'];
+const PERMIT = {
+  file: 'apps/inventory/src/incidents/permit.service.ts',
+  specs: ['apps/inventory/src/incidents/permit.service.spec.ts'],
+};
 
 /** Who falls silent with many others is not powered off because the others were healed first. */
 export const storm: readonly Mutant[] = [
@@ -351,6 +355,47 @@ export const storm: readonly Mutant[] = [
     symbol: 'PermitService.change',
     operation: { drop: 'check();' },
     specs: kept,
+  },
+  {
+    ...PERMIT,
+    name: 'a permit is decided as if nobody had one',
+    symbol: 'PermitService.take',
+    operation: { replace: 'this.decide(current?.value, i, node)', with: 'this.decide(undefined, i, node)' },
+  },
+  {
+    ...PERMIT,
+    name: 'a permit is decided by those that were seen last',
+    symbol: 'PermitService.take',
+    operation: { replace: 'this.decide(current?.value, i, node)', with: 'this.preview(i, node)' },
+    test: 'is decided by those in the store',
+  },
+  {
+    ...PERMIT,
+    name: 'a permit is taken by who has lost the lease',
+    symbol: 'PermitService.take',
+    operation: { drop: 'check();' },
+  },
+  {
+    ...PERMIT,
+    name: 'who takes a permit looks at the lease once, and not at each try',
+    symbol: 'PermitService.take',
+    operation: { replace: 'check();', with: 'if (decision === undefined) check();' },
+  },
+  {
+    name: 'who writes a permit for the plan does not look at the lease',
+    file: 'apps/inventory/src/execute/incident-writer.ts',
+    symbol: 'IncidentWriter.takePermit',
+    operation: { replace: '() => void c.check()', with: '() => undefined' },
+    specs: ['apps/inventory/src/execute/fencing-plan.spec.ts'],
+  },
+  {
+    ...PERMIT,
+    name: 'a permit is given through a gap in the records',
+    symbol: 'PermitService.decide',
+    operation: {
+      replace: 'return { granted: false, permits: undefined, gate, results: [gate] }',
+      with: 'return { granted: true, permits: undefined, results: [gate] }',
+    },
   },
   {
     name: 'storms are looked at through a gap in the incidents',
