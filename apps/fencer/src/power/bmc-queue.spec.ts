@@ -5,11 +5,12 @@ import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
 
 describe('the queue of power commands', () => {
-  it('has one command in flight per BMC, also where only one of two devices names the default port', async () => {
+  it('has one command in flight per BMC, also where only one of two devices names the default port, by another driver', async () => {
     const queue = new BmcQueue();
     const first = await queue.turn(bmcOf(device), Urgency.read);
+    const other = { ...device, id: 'other', driver: 'redfish', port: 623 };
     let second = false;
-    const waiting = queue.turn(bmcOf({ ...device, id: 'other', port: 623 }), Urgency.off).then((turn) => {
+    const waiting = queue.turn(bmcOf(other), Urgency.off).then((turn) => {
       second = true;
       return turn;
     });

@@ -1,8 +1,8 @@
 import type { PowerDevice } from '#contracts';
 import { IPMI_PORT } from '../drivers/power-driver.js';
 
-/** Two devices with one address and port are one BMC, whatever they are called. */
-export const bmcOf = (d: PowerDevice): string => `${d.driver}:${d.address}:${d.port ?? IPMI_PORT}`;
+/** Two devices with one address and port are one BMC, whatever they are called, and by whichever driver. */
+export const bmcOf = (d: PowerDevice): string => `${d.address}:${d.port ?? IPMI_PORT}`;
 
 /** In the order in which they go: offs first, what proves them next, everything else waits. */
 export const Urgency = { off: 0, proof: 1, read: 2 } as const;

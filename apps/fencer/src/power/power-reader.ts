@@ -3,11 +3,13 @@ import {
   FencingNumbers,
   identityBasis,
   MusterError,
+  POWER_QUARANTINE_MS,
   type IncidentRecord,
   type NodeRecord,
   type PowerDevice,
   type RpcAnswer,
 } from '#contracts';
+import { powerWish } from '#domain/power/power-wish.js';
 import { guidIsEnough } from '#domain/power/whose-device.js';
 import type { KvView } from '#bus';
 import { ServiceContext } from '#service';
@@ -15,6 +17,18 @@ import type { PowerDeadline } from '../drivers/power-driver.js';
 import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 import { PowerCommander } from './power-commander.js';
 import type { IdentifyingPower } from './power-control.js';
+
+/** What is wanted for longer than this, ms, since its last command, waits for something, and has none in flight. */
+const GIVES_WAY_MS = POWER_QUARANTINE_MS;
+
+/** What is wanted of a node's power, with its last command as it stands: it changes with each that begins or ends. */
+function wishMark(i: IncidentRecord): string | undefined {
+  const wish = powerWish(i);
+  const last = i.commands.at(-1);
+  return (
+    wish && `${i.id}/${wish.orderer}/${wish.verb}/${last?.n ?? 0}/${last?.endedAt === undefined ? 'given' : 'ended'}`
+  );
+}
 
 export interface DevicePower {
   id: string;
@@ -25,12 +39,14 @@ export interface DevicePower {
 
 /**
  * Reads power outside of fencing: evidence for inventory, self-tests of devices. It changes nothing and gives way:
- * a node that is being fenced is not read, and a read under way is ended as soon as its fencing begins, so that
- * over all processes a BMC has one command in flight.
+ * a node that is being fenced, switched on or shut down is not read, and a read under way is ended as soon as that begins,
+ * so that over all processes a BMC has one command in flight.
  */
 @Injectable()
 export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdown {
   private incidents: KvView<IncidentRecord> | undefined;
+  /** Of nodes of whose power something is wanted: what, and since when it was seen so, monotonic ms. */
+  private readonly wanted = new Map<string, { mark: string; sinceMs: number }>();
   private readonly reading = new Map<string, Set<AbortController>>();
 
   constructor(
@@ -41,9 +57,23 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   async onApplicationBootstrap(): Promise<void> {
     this.incidents = await this.context.bus.bucket<IncidentRecord>('incidents').view();
-    this.incidents.onChange((node, incident) => {
-      if (incident?.phase === 'fencing') for (const read of this.reading.get(node) ?? []) read.abort();
-    });
+    this.incidents.onChange((node, incident) => this.see(node, incident));
+    for (const { key, value } of this.incidents.entries()) this.see(key, value);
+  }
+
+  private see(node: string, incident: IncidentRecord | undefined): void {
+    const mark = incident && wishMark(incident);
+    if (mark === undefined) this.wanted.delete(node);
+    else if (this.wanted.get(node)?.mark !== mark)
+      this.wanted.set(node, { mark, sinceMs: this.context.clock.monotonicMs() });
+    if (this.givesWay(node)) for (const read of this.reading.get(node) ?? []) read.abort();
+  }
+
+  /** A fencing goes on until it is over. A power-on may wait for hours, and reads must not wait with it. */
+  private givesWay(node: string): boolean {
+    if (this.incidents?.get(node)?.value.phase === 'fencing') return true;
+    const wanted = this.wanted.get(node);
+    return wanted !== undefined && this.context.clock.monotonicMs() - wanted.sinceMs < GIVES_WAY_MS;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -85,25 +115,24 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     });
   }
 
-  /** One read of each device, ended as soon as the node's fencing begins. */
+  /** One read of each device, ended as soon as something is wanted of the node's power. */
   private async readEach<T>(
     node: string,
     devices: readonly PowerDevice[],
     stopped: (d: PowerDevice, detail: string) => T,
     at: (d: PowerDevice, deadline: PowerDeadline, signal: AbortSignal) => Promise<T>,
   ): Promise<T[]> {
-    if (this.incidents?.get(node)?.value.phase === 'fencing')
-      return devices.map((d) => stopped(d, 'it is being fenced'));
+    if (this.givesWay(node)) return devices.map((d) => stopped(d, 'its power is being changed'));
     const read = new AbortController();
     const reads = this.reading.get(node) ?? new Set();
     this.reading.set(node, reads.add(read));
     const one = async (device: PowerDevice): Promise<T> => {
       const turn = await this.queue.turn(bmcOf(device), Urgency.read, read.signal);
-      if (turn === undefined) return stopped(device, 'its fencing began');
+      if (turn === undefined) return stopped(device, 'a change of its power began');
       try {
         const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
         const found = await at(device, { atNs: () => limitNs }, read.signal);
-        return read.signal.aborted ? stopped(device, 'its fencing began') : found;
+        return read.signal.aborted ? stopped(device, 'a change of its power began') : found;
       } finally {
         turn.end();
       }
