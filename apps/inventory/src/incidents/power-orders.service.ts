@@ -43,7 +43,7 @@ export class PowerOrders {
       await this.refuse(q.action, entry.value, incident);
       return this.fence(q, q.action, incident !== undefined && isOpenIncident(incident));
     }
-    return this.order(q, q.action, entry.value);
+    return this.order(q, q.action);
   }
 
   /** @throws MusterError with the first thing that stands against it; then nothing has changed */
@@ -72,9 +72,12 @@ export class PowerOrders {
     return { node: q.name, action, incident: incident?.id ?? '', detail };
   }
 
-  private async order(q: Request, action: 'on' | 'soft', node: NodeRecord): Promise<Answer> {
+  private async order(q: Request, action: 'on' | 'soft'): Promise<Answer> {
     const id = this.store.random.uuid();
     const done = await this.store.incidents.bucket.mutate(q.name, async (current) => {
+      // An edit of the node, or its deletion, may have come since it was asked for.
+      const node = (await this.store.nodes.bucket.get(q.name))?.value;
+      if (node === undefined) throw unknownNode(q.name);
       await this.refuse(action, node, current?.value);
       return withOrder(current?.value, { id, node, action, by: q.by, reason: q.reason, at: this.store.clock.wallMs() });
     });
@@ -103,7 +106,8 @@ export class PowerOrders {
       fencing: this.store.clusterSettings.fencing,
       hold: held?.[node.name],
       incident,
-      quarantined: this.quarantine.reason(node.name),
+      // The view may not show an off that the record has.
+      quarantined: incident === undefined ? this.quarantine.reason(node.name) : this.quarantine.reasonOf(incident),
       workloads: ofWork ? await assignedNow(this.store.workloads, node.name) : [],
       fencers: this.facts.fencersOutside(node),
       wallNow: this.store.clock.wallMs(),
