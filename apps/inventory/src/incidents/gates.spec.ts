@@ -5,6 +5,7 @@ import {
   GateCodes,
   identityBasis,
   type GateCode,
+  type IncidentRecord,
   type JobRecord,
   type NodeRecord,
   type OwnProbe,
@@ -249,6 +250,20 @@ describe('the gates', () => {
     expect(decide([])).toMatchObject({ do: 'suppress', gate: { gate: 'BRAKE' } });
     expect(decide([off])).toMatchObject({ do: 'fence' });
     expect(decide([], calm())).toMatchObject({ do: 'fence' });
+  });
+
+  it('through a gap hold who has its permit and no command yet, for a storm may have been tripped since', () => {
+    const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
+    const decide = (o: Partial<IncidentRecord>): unknown =>
+      decideIncident(anIncident('n-1', { phase: 'fencing', ...o }), dead({ storm: undefined }), true);
+    const releasedAt = (...gates: GateCode[]): Partial<IncidentRecord> => ({
+      released: { by: 'eve', reason: 'r', at: 1, gates, force: false },
+    });
+    expect(decide({})).toMatchObject({ do: 'hold', gate: { gate: 'BRAKE' } });
+    expect(decide(releasedAt('BRAKE'))).toMatchObject({ do: 'hold', gate: { gate: 'DOMAIN' } });
+    expect(decide(releasedAt('BRAKE', 'DOMAIN'))).toMatchObject({ do: 'fence' });
+    // One that is under way must be able to end.
+    expect(decide({ commands: [off] })).toMatchObject({ do: 'fence' });
   });
 
   it('are passed by a release only where they were released, and never without a power device', () => {

@@ -51,14 +51,12 @@ export class RecheckService {
     const [verdict, identity] = await Promise.all([this.verdictNow.of(q.node), this.identity.of(node)]);
     if (verdict === undefined) return no('No detector answers.');
     const gathered = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
-    // Storms are not asked again after the permit: who cannot see them would let go of a node that one holds by now.
-    if (gathered.storm === undefined && !wasCommanded(incident))
-      return { ...no('A view of the records has a gap: it is not known whether a storm holds it.'), verdict };
+    // Of the same moment: the facts tell of a gap in it.
+    const open = this.store.incidents.view.entries().map((e) => e.value);
     // Read anew: a pause that another replica has acknowledged may not have come to this one's view yet.
     const stored = await this.store.settings.bucket.get(SETTINGS_KEY);
     const facts = { ...gathered, settings: stored && completeSettings(stored.value) };
     const d = decideIncident(incident, facts, true);
-    const open = this.store.incidents.view.entries().map((e) => e.value);
     const held = d.do === 'fence' && !wasCommanded(incident) ? heldForCollateral(incident, node, open) : undefined;
     if (incident.drill !== undefined && !wasCommanded(incident)) {
       // Any replica may have assigned it, a moment ago: a gap in the view must not power it off.

@@ -29,7 +29,7 @@ import {
 /** Gates that a storm stops its members at. */
 export type LatchGate = 'BRAKE' | 'DOMAIN';
 const latching: readonly LatchGate[] = ['BRAKE', 'DOMAIN'];
-const isLatching = (gate: StormGate): gate is LatchGate => (latching as readonly string[]).includes(gate);
+export const isLatching = (gate: GateCode): gate is LatchGate => (latching as readonly string[]).includes(gate);
 
 type Kind = Pick<StormTrip, 'cause' | 'domain'>;
 

@@ -95,6 +95,10 @@ describe('the next step of an incident', () => {
     });
     const d = { do: 'hold' as const, gate: brake, reason: 'BRAKE: too many.', gates: [brake] };
     expect(incidentStep(i, d, calm)).toEqual(stoppedStep(i, brake, [brake]));
+    // A drill, too: a gap in a view ends nothing.
+    const permitted = [anIncident('a-1', { phase: 'fencing' }), anIncident('a-1', { drill: { at: 1 } })];
+    for (const i of permitted)
+      expect(incidentStep(i, d, calm)).toMatchObject({ do: 'wait', by: 'gate', gate: 'BRAKE' });
   });
 });
 

@@ -64,7 +64,7 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
     if (leftMs === 0) return { do: 'survive', reason: d.reason };
     return { do: 'wait', by: 'quarantine', reason: `${d.reason}; a power-off may still take effect`, leftMs };
   }
-  if (d.do === 'hold') return stoppedStep(i, d.gate, d.gates);
+  if (d.do === 'hold') return { do: 'wait', by: 'gate', reason: d.reason, gate: d.gate.gate };
   if (d.do === 'suppress') {
     if (mayLapse(i, d.gate) && v.stoppedForMs(d.gate) >= HELD_ORDER_LAPSES_MS)
       return { do: 'end', reason: 'Nobody released the order within 10 min.' };
