@@ -66,7 +66,7 @@ export function drilled(
       d.id,
       step.ok
         ? drilledIdentity(n, d, at)
-        : { result: 'mismatch', at, why: `by a drill: ${step.detail}`, basis: identityBasis(d) },
+        : { result: 'mismatch', at, why: `by a drill: ${step.detail.replace(/\.$/, '')}`, basis: identityBasis(d) },
     );
   return next;
 }
