@@ -226,13 +226,19 @@ export class Aftermath {
     alarm: (code, subject) => this.raised(code, subject),
   };
 
+  /** What is to leave its nodes, and what has left them and does not run yet: the next one waits for that. */
+  private leavingFor(job: JobRecord): WorkloadRecord[] {
+    const isLeft = (w: WorkloadRecord): boolean =>
+      w.move?.cause === `job:${job.id}` && (this.s.runsOn.get(w.name)?.size ?? 0) === 0;
+    return [...this.s.workloads.values()].filter((w) => job.moving?.includes(w.name) === true || isLeft(w));
+  }
+
   /** What stands against a workload that has to leave before the job begins. */
   private cannotLeave(job: JobRecord): Obstacle | undefined {
-    for (const name of job.moving ?? []) {
-      const w = this.s.workloads.get(name);
-      const node = w?.assignment?.node;
-      const obstacle = w && this.obstacleOf(w);
-      if (obstacle !== undefined) return { name: obstacle, subject: name, node };
+    for (const w of this.leavingFor(job)) {
+      const node = w.assignment?.node;
+      const obstacle = this.obstacleOf(w);
+      if (obstacle !== undefined) return { name: obstacle, subject: w.name, node };
       if (node === undefined || this.raised('drain-stuck', node) === undefined) continue;
       if (isBoundTo(node, this.alarmWorld)) return { name: 'alarm drain-stuck', subject: job.id, node };
     }

@@ -294,6 +294,26 @@ describe('an operation that waits for a node to be empty', () => {
     expect(waiting({ silent: true })).toEqual([]);
   });
 
+  it('is excused where the start of what has left it last is held, by which the next one waits', () => {
+    const { oracle, store, broken } = world({ others: ['n-3'] });
+    store('nodes', 'n-2', aNode('n-2', { cordon: { by: 'eve', reason: 'wanted', at: 1, drain: false } }));
+    store('workloads', 'w1', assigned);
+    oracle.started('n-1', 'w1');
+    const left = (job: string): void =>
+      store('workloads', 'w2', {
+        ...aWorkload('w2', { assignment: { node: 'n-2', generation: 2 }, generation: 2 }),
+        move: { cause: `job:${job}`, from: 'n-1', to: 'n-2' },
+      });
+    store('alarms', alarmKey('workload-held', 'w2'), anAlarm('workload-held', 'w2'));
+    store('jobs', job.id, job);
+    left(job.id);
+    oracle.judgeEnd();
+    expect(broken()).toEqual([]);
+    left('job-2');
+    oracle.judgeEnd();
+    expect(broken()).toEqual(['job-lost']);
+  });
+
   it('is lost where no alarm says so', () => {
     expect(waiting({ out: true, isSaid: false })).toEqual(['job-lost']);
   });
