@@ -777,6 +777,28 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(beside(1_999)).toEqual([]);
     expect(beside(2_000)).toEqual(['two-machines']);
   });
+
+  it('is beside a start by Muster while its machine is not heard, and only until then', () => {
+    const beside = (...spokeForMs: number[]): string[] => {
+      const w = world({ bootSinceMs: 2_000, silent: ['n-1'] });
+      w.oracle.started('n-2', 'w1');
+      w.oracle.ended('n-2', 'w1', 'ended');
+      w.waits(2_000);
+      w.oracle.started('n-1', 'w1', true);
+      w.waits(60_000);
+      for (const ms of spokeForMs) {
+        w.oracle.speaks('n-1', true);
+        w.waits(ms);
+        w.oracle.speaks('n-1', false);
+        w.waits(60_000);
+      }
+      w.oracle.started('n-2', 'w1');
+      return w.broken();
+    };
+    expect(beside()).toEqual([]);
+    expect(beside(1_999, 1_999)).toEqual([]);
+    expect(beside(2_000)).toEqual(['two-machines']);
+  });
 });
 
 describe('the word of a person that a machine is down', () => {

@@ -69,6 +69,8 @@ interface Run {
   sinceMs: number;
   /** By a boot that Muster did not order. */
   isOfOthers: boolean;
+  /** Since when its machine has spoken with it; undefined: it has not, or not for long enough to be heard. */
+  spokeSinceMs: number | undefined;
 }
 
 /** Where Muster has started it, and it is assigned ever since. */
@@ -182,12 +184,16 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       (this.neverHeard.has(`${node}/${workload}`) ||
         this.isBootOfOthers(node, this.elsewhereSince(node, workload) ?? elsewhereMs));
     for (const [other, run] of on) {
-      const isUnheard = run.isOfOthers && this.now() - run.sinceMs < UNHEARD_MS;
+      const isUnheard = run.isOfOthers && !this.isHeard(run);
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
       else if (isOfOthers(run.sinceMs) || isUnheard) this.probe('two machines by a boot that Muster did not order');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
-    const run = { sinceMs: this.now(), isOfOthers: isOfOthers(this.lastRuns.get(workload)?.sinceMs ?? 0) };
+    const run = {
+      sinceMs: this.now(),
+      isOfOthers: isOfOthers(this.lastRuns.get(workload)?.sinceMs ?? 0),
+      spokeSinceMs: this.silentSinceMs.has(node) ? undefined : this.now(),
+    };
     if (run.isOfOthers) this.probe('started by a boot that Muster did not order');
     else this.judgeStart(node, workload);
     this.neverHeard.delete(`${node}/${workload}`);
@@ -196,6 +202,10 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     // Started again where it was, it is there as long as before.
     if (!byItself && this.homes.get(workload)?.node !== node)
       this.homes.set(workload, { node, sinceMs: this.now(), proven: new Map(this.provenMs) });
+  }
+
+  private isHeard({ spokeSinceMs }: Run): boolean {
+    return spokeSinceMs !== undefined && this.now() - spokeSinceMs >= UNHEARD_MS;
   }
 
   /**
@@ -247,6 +257,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (is) this.provenMs.delete(node);
     if (is) this.silentSinceMs.delete(node);
     else if (!this.silentSinceMs.has(node)) this.silentSinceMs.set(node, this.now());
+    for (const run of [...this.runsOn.values()].flatMap((on) => on.get(node) ?? []))
+      if (!this.isHeard(run)) run.spokeSinceMs = is ? (run.spokeSinceMs ?? this.now()) : undefined;
     if (is) for (const { unheard } of this.storms) unheard.delete(node);
     this.endStorms();
     if (!is) {
