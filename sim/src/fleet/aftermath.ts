@@ -336,17 +336,18 @@ export class Aftermath {
   }
 
   /**
-   * What stands before the next try of a fencing that has failed: a person's pause, which is over by the wall clock of the
-   * conductor, and somebody may have set that back; a storm that its node is of; or the majority of the bus.
+   * What stands before the next try of a fencing that has failed, in the order in which gates are asked: what is known of
+   * its power devices; a storm that its node is of; the majority of the bus; or a person's pause, which is over by the wall
+   * clock of the conductor, and somebody may have set that back.
    */
   private gateOfRetry(i: IncidentRecord | undefined): GateCode | undefined {
     if (i?.phase !== 'failed') return undefined;
+    const inStorm = (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld));
     const wallMs = this.f.wallOf(this.s.conductor());
-    if (wallMs !== undefined && isPaused(this.s.settings()?.fencing.paused, wallMs)) return 'PAUSED';
-    return (
-      (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld)) ??
-      (this.takesTheBus(i.node) ? 'QUORUM' : undefined)
-    );
+    if (isGateTrue('NOT_FENCEABLE', i, this.gateWorld)) return 'NOT_FENCEABLE';
+    if (inStorm !== undefined) return inStorm;
+    if (this.takesTheBus(i.node)) return 'QUORUM';
+    return wallMs !== undefined && isPaused(this.s.settings()?.fencing.paused, wallMs) ? 'PAUSED' : undefined;
   }
 
   /** Without this machine, and those that are silent, no majority of its servers is left. */

@@ -182,6 +182,30 @@ describe('an off to a machine that is in a storm', () => {
   });
 });
 
+describe('a command that is under way as another incident takes the place of its own', () => {
+  const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
+  const sent = (verb: 'on' | 'soft', next: Partial<IncidentRecord>): string[] => {
+    const { oracle, store, broken } = world();
+    const intended = { ...{ n: 4, epoch: 1, fencer: 'f-1', level: 0, device: 'bmc', at: 1 }, verb };
+    store('incidents', 'n-1', anIncident('n-1', { phase: 'recovered', epoch: 1, commands: [intended] }));
+    store('incidents', 'n-1', anIncident('n-1', { id: 'i-2', ...next }));
+    oracle.commandSent('n-1', {
+      ...{ fencer: 'f-1', device, verb, machine: 'n-1' },
+      begunMs: 1_000,
+      deadlineMs: 9_000,
+    });
+    return broken().filter((rule) => rule === 'no-intent');
+  };
+  const { id: incident } = anIncident('n-1');
+
+  it('has its intent in the record before, and an on is named by the one that came', () => {
+    expect(sent('on', { onBefore: { incident, n: 4 } })).toEqual([]);
+    expect(sent('on', { onBefore: { incident, n: 3 } })).toEqual(['no-intent']);
+    expect(sent('on', {})).toEqual(['no-intent']);
+    expect(sent('soft', {})).toEqual([]);
+  });
+});
+
 describe('an off to another machine, by a device that does not say whose it is', () => {
   const device: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '192.0.2.1' };
   const off = (hears: (oracle: FleetOracle, ends: (o?: Partial<IncidentRecord>) => void) => void): string[] => {
@@ -473,8 +497,9 @@ describe('an alarm at the end', () => {
 });
 
 describe('a fencing that has failed', () => {
-  const standing = (brokers: readonly string[]): string[] => {
-    const { oracle, store, broken } = world({ silent: ['n-1'], brokers });
+  const standing = (brokers: readonly string[], o: Played = {}): string[] => {
+    const { oracle, store, broken } = world({ silent: ['n-1'], brokers, ...o });
+    store('nodes', 'n-1', aNode('n-1', { powerLevels: [[deviceOf('n-1', 0)]] }));
     store('incidents', 'n-1', anIncident('n-1', { phase: 'failed' }));
     oracle.judgeEnd();
     return broken();
@@ -484,6 +509,10 @@ describe('a fencing that has failed', () => {
     expect(standing(['n-1'])).toEqual([]);
     expect(standing(['n-1', 'n-2', 'n-1-twin'])).toEqual(['incident-stuck']);
     expect(standing(['n-2'])).toEqual(['incident-stuck']);
+  });
+
+  it('is not where its device switches another machine', () => {
+    expect(standing([], { wires: { 'n-1': 'n-2' } })).toEqual([]);
   });
 });
 
@@ -798,6 +827,22 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(beside()).toEqual([]);
     expect(beside(1_999, 1_999)).toEqual([]);
     expect(beside(2_000)).toEqual(['two-machines']);
+  });
+});
+
+describe('a cleanup of a machine on which something runs', () => {
+  const cleaned = (byItself: boolean, afterMs: number): string[] => {
+    const { oracle, broken, waits } = world();
+    oracle.started('n-1', 'w1', byItself);
+    waits(afterMs);
+    oracle.cleaning({ name: 'n-1', runs: ['w1'] } as unknown as PlayedHost);
+    return broken();
+  };
+
+  it('breaks a rule, but where its boot has started that so shortly before that nobody can have heard of it', () => {
+    expect(cleaned(false, 1_999)).toEqual(['cleaned-under-work']);
+    expect(cleaned(true, 1_999)).toEqual([]);
+    expect(cleaned(true, 2_000)).toEqual(['cleaned-under-work']);
   });
 });
 

@@ -67,6 +67,8 @@ const JUST_CLOSED_MS = 1_000;
 /** A run that goes on. */
 interface Run {
   sinceMs: number;
+  /** No job has started it: a boot has. */
+  byItself: boolean;
   /** By a boot that Muster did not order. */
   isOfOthers: boolean;
   /** Since when its machine has spoken with it; undefined: it has not, or not for long enough to be heard. */
@@ -190,7 +192,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
     const run = {
-      sinceMs: this.now(),
+      ...{ sinceMs: this.now(), byItself },
       isOfOthers: isOfOthers(this.lastRuns.get(workload)?.sinceMs ?? 0),
       spokeSinceMs: this.silentSinceMs.has(node) ? undefined : this.now(),
     };
@@ -387,8 +389,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** A cleanup begins there. */
   cleaning(host: PlayedHost): void {
     const { runs, name } = host;
-    if (runs.length > 0) this.violate('cleaned-under-work', `${name} is cleaned up and runs ${runs.join(', ')}`);
-    else this.probe('cleaned up');
+    const isKnown = (workload: string): boolean => {
+      const run = this.runsOn.get(workload)?.get(name);
+      return run?.byItself !== true || this.isHeard(run);
+    };
+    if (runs.some(isKnown)) this.violate('cleaned-under-work', `${name} is cleaned up and runs ${runs.join(', ')}`);
+    else this.probe(runs.length > 0 ? 'cleaned up under what a boot has just started' : 'cleaned up');
   }
 
   override commandSent(node: string, c: SentCommand): void {

@@ -59,6 +59,9 @@ const JUST_MS = 8_000;
 const placeOf = (d: PowerDevice): string => `${d.id} ${identityBasis(d)}`;
 
 /** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
+/** A command as the record of its incident names it. */
+type Intent = PowerCommand & { key: string };
+
 const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
 
 /**
@@ -120,6 +123,8 @@ export class HandsOracle<More extends string = never> {
   readonly probes = new Map<string, number>();
   /** As last written. */
   protected readonly incidents = new Map<string, IncidentRecord>();
+  /** Node → its incident before, as it was when the present one took its place. */
+  private readonly replaced = new Map<string, IncidentRecord>();
   protected readonly jobs = new Map<string, JobRecord>();
   private readonly leases = new Map<string, LeaseWrite>();
   /** When each fencer last wrote that it leads. */
@@ -249,7 +254,7 @@ export class HandsOracle<More extends string = never> {
       this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${c.device.id} of ${node} without an intent`);
       return;
     }
-    const key = intentKey(this.incidents.get(node)?.id, intent);
+    const { key } = intent;
     if (this.sent.has(key)) this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${node}: ${key} is given twice`);
     this.sent.add(key);
     const epoch = this.leases.get('fencer')?.token ?? 0;
@@ -368,16 +373,27 @@ export class HandsOracle<More extends string = never> {
   }
 
   /** The last that was there when the command was begun. */
-  private intentOf(node: string, { fencer, device, verb, begunMs }: SentCommand): PowerCommand | undefined {
-    const i = this.incidents.get(node);
-    return i?.commands.findLast(
-      (c) =>
-        c.verb === verb &&
-        c.device === device.id &&
-        c.fencer === fencer &&
-        c.endedAt === undefined &&
-        (this.intents.get(intentKey(i.id, c)) ?? Infinity) <= begunMs,
-    );
+  private intentOf(node: string, c: SentCommand): Intent | undefined {
+    const now = this.incidents.get(node);
+    const intent = this.intentIn(now, c);
+    const before = this.replaced.get(node);
+    const late = intent === undefined ? this.intentIn(before, c) : undefined;
+    if (late === undefined) return intent;
+    this.probe('a command is sent whose incident another has replaced');
+    // Whoever proves the node off now must know of it. Of a shutdown it need not.
+    const isKnown = now?.onBefore?.incident === before?.id && now?.onBefore?.n === late.n;
+    return c.verb === 'soft' || isKnown ? late : undefined;
+  }
+
+  private intentIn(i: IncidentRecord | undefined, { fencer, device, verb, begunMs }: SentCommand): Intent | undefined {
+    const isIt = (c: PowerCommand): boolean =>
+      c.verb === verb &&
+      c.device === device.id &&
+      c.fencer === fencer &&
+      c.endedAt === undefined &&
+      (this.intents.get(intentKey(i?.id, c)) ?? Infinity) <= begunMs;
+    const found = i?.commands.findLast(isIt);
+    return found && { ...found, key: intentKey(i?.id, found) };
   }
 
   private judgeDeadline(node: string, c: SentCommand): void {
@@ -415,6 +431,7 @@ export class HandsOracle<More extends string = never> {
   private incidentStored(node: string, i: IncidentRecord): void {
     const before = this.incidents.get(node);
     this.incidents.set(node, i);
+    if (before !== undefined && before.id !== i.id) this.replaced.set(node, before);
     if (before?.id === i.id && (i.epoch ?? 0) < (before.epoch ?? 0))
       this.violate('token-back', `${i.id}: epoch ${i.epoch ?? 0} after ${before.epoch}`);
     for (const c of i.commands) {
