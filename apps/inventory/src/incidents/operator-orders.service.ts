@@ -18,7 +18,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { confirmedDown } from './confirmed-down.js';
 import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
-import { askGates, gateTable, lifeSign, type GateFacts } from '#domain/incident/gates.js';
+import { askGates, gateTable, lifeSign, showsLife, type GateFacts } from '#domain/incident/gates.js';
 import { unfenceable } from '#domain/node/to-be-fenced.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from '../plan/incidents/new-incident.js';
@@ -128,10 +128,10 @@ export class OperatorOrders {
     const verdict = await this.verdictNow.of(node.name);
     const facts = await this.facts.gather(node, verdict, { cause: 'manual', incident });
     const sign = lifeSign(facts);
-    if (!['report', 'echo', 'heard', 'agent-down'].includes(sign.kind)) return;
+    if (!showsLife(sign)) return;
     throw new MusterError(
       'STILL_ALIVE',
-      `${node.name} is still heard: ${sign.detail} Confirm with force only if you stand before it and it is off.`,
+      `${node.name} shows that it lives: ${sign.detail} Confirm with force only if you stand before it and it is off.`,
       { node: node.name, sign: sign.kind, verdict: verdict?.verdict },
     );
   }

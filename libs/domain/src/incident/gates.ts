@@ -118,6 +118,11 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
   return { kind: state, detail };
 }
 
+const alive: readonly LifeSign['kind'][] = ['report', 'echo', 'heard', 'agent-down', 'hung'];
+
+/** Something of the machine answers: a hung kernel is alive, too. That nobody could look is no sign of it. */
+export const showsLife = ({ kind }: LifeSign): boolean => alive.includes(kind);
+
 /** For how long a hung host has been held, and is to be, ms. */
 const hungFigures = (f: Pick<GateFacts, 'hungForMs'>): StormCount => ({ count: f.hungForMs ?? 0, limit: HUNG_HOLD_MS });
 

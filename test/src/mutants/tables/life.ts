@@ -118,6 +118,13 @@ export const life: readonly Mutant[] = [
     operation: { replace: 'own ? [own, ...asked] : asked', with: 'own ? [own] : []' },
   },
   {
+    name: 'a hung host is confirmed down without force',
+    file: 'libs/domain/src/incident/gates.ts',
+    symbol: 'alive',
+    operation: { replace: "'hung'", with: "'agent-down'" },
+    specs: ['apps/inventory/src/incidents/confirm-alive.spec.ts'],
+  },
+  {
     name: 'a hung host is fenced at once',
     file: 'libs/domain/src/incident/gates.ts',
     symbol: 'HUNG_HOLD_MS',
