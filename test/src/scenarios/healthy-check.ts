@@ -47,7 +47,7 @@ export const R18: Scenario = {
       const told = await drift(fleet, node);
       say(`told ${((nowNs() - changed) / 1e9).toFixed(1)} s after the change`);
       assert.match(told.message, /mirror drift .*mirror\.json is not as it was installed/);
-      assert.equal(told.remedy.command, `muster node resetup ${node} --wait`);
+      assert.equal(told.remedy.command, `muster node check ${node} --diff`);
       const { lastCheck } = await serves(fleet, host);
       assert.deepEqual(sameFingerprint(before, await fingerprint(fleet, host)), { files: [], processes: [] });
 

@@ -43,7 +43,7 @@ export function incidentCommands(program: Command): void {
         .description('let an incident past the gate that blocks it')
         .requiredOption('--reason <text>', 'why; kept with the incident')
         .option('--gate <gate>', 'only if it is this one that blocks it', gateOf)
-        .option('--force', 'past a gate that holds without limit'),
+        .option('--force', 'past BLIND or LIFE_SIGN: the node may be alive, and is powered off all the same'),
       (run: Run, node: string, o: Release) => act(run, 'release', node, o),
     ),
     'incident release host1-SN1 --gate CAP --reason "seen it dark in rack 4"',

@@ -30,8 +30,11 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
   await run.print.machine(incident, [incident.id]);
   const { phase } = incident;
   if (phase === 'suppressed')
-    throw new Failure(`${node}: ${phaseText(incident)}: muster incident release ${node} --reason … lets it past`);
-  if (phase !== 'recovered' && phase !== 'closed') throw new Failure(`${node}: the fencing ended as ${phase}`);
+    throw new Failure(
+      `${node}: ${phaseText(incident)}: see muster incident get ${node}; what to do at each gate: muster manual gates`,
+    );
+  if (phase !== 'recovered' && phase !== 'closed')
+    throw new Failure(`${node}: the fencing ended as ${phase}: muster incident get ${node}`);
 }
 
 function printSteps(run: Run, incident: IncidentRecord, told: Set<string>): void {

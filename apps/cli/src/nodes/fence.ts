@@ -43,5 +43,10 @@ async function fence(run: Run, name: string, o: FenceOptions): Promise<void> {
   if (answer.incident !== undefined)
     run.terminal.line(`${name}: incident: ${answer.incident.id} ${phaseText(answer.incident)}`);
   const stopped = answer.gates.find((g) => !g.pass);
-  if (stopped !== undefined) throw new Failure(`${name} would not be fenced: ${stopped.gate}: ${stopped.detail}`);
+  if (stopped === undefined) return;
+  const why = `${stopped.gate}: ${stopped.detail}`;
+  if (o.dryRun === true) throw new Failure(`${name} would not be fenced: ${why}`);
+  throw new Failure(
+    `${name} is not fenced yet: blocked by ${why} It is called off after 10 min: muster incident get ${name}`,
+  );
 }

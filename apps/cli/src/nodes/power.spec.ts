@@ -164,7 +164,7 @@ describe('power', () => {
     });
 
     it.each([
-      ['suppressed', { gate: 'LIFE_SIGN' }, 'blocked by LIFE_SIGN: muster incident release a-1'],
+      ['suppressed', { gate: 'LIFE_SIGN' }, 'blocked by LIFE_SIGN: see muster incident get a-1'],
       ['failed', {}, 'the fencing ended as failed'],
       ['survived', {}, 'the fencing ended as survived'],
       ['recovered', { id: 'i2' }, 'another incident has followed i1'],

@@ -24,12 +24,7 @@ const remedies: [name: string, remedy: Remedy][] = [
       alarmRemedy({ code, subject }),
     ]),
   ),
-  ...GateCodes.flatMap((gate) =>
-    (['enforce', 'observe'] as const).map((mode): [string, Remedy] => [
-      `gate ${gate} in mode ${mode}`,
-      gateRemedy(gate, 'host1-SN1', mode),
-    ]),
-  ),
+  ...GateCodes.map((gate): [string, Remedy] => [`gate ${gate}`, gateRemedy(gate, 'host1-SN1')]),
   ...reasons.flatMap((code) =>
     exampleNodes.map((n, i): [string, Remedy] => [`out ${code} ${i}`, outGuides[code].remedy(n)]),
   ),
@@ -45,17 +40,17 @@ describe('a remedy', () => {
 
   it('names whose it is, and as one word of a shell', () => {
     expect(alarmRemedy({ code: 'fencing-failed', subject: 'host1-SN1' }).command).toBe(
-      'muster incident confirm host1-SN1 --reason "…"',
+      'muster node power-device test host1-SN1',
     );
     expect(alarmRemedy({ code: 'drift', subject: "a; rm -rf '/'" }).command).toBe(
-      `muster node resetup 'a; rm -rf '\\''/'\\''' --wait`,
+      `muster node check 'a; rm -rf '\\''/'\\''' --diff`,
     );
     expect(alarmRemedy({ code: 'link-down', subject: 'a-1~b-2' }).command).toBe('muster node why a-1');
   });
 
   it.each([
     ['came and went', { held: 'flapping: 4 returns in ten minutes' }, 'muster node check NODE --wait'],
-    ['waits with another configuration', { held: 'drift: web' }, 'muster node resetup NODE --wait'],
+    ['waits with another configuration', { held: 'drift: web' }, 'muster node check NODE --diff'],
     [
       'waits for what runs there',
       { held: 'drift', heldBy: 'work' as const },
@@ -69,12 +64,12 @@ describe('a remedy', () => {
     expect(outGuides.PENDING_RETURN.remedy(n).command).toBe(command);
   });
 
-  it.each([
-    gateRemedy('PAUSED', 'host1-SN1', 'enforce').text,
-    alarmRemedy({ code: 'store-loaded', subject: '7' }).text,
-  ])('of a pause names both modes, for who only observed: %s', (text) => {
-    expect(text).toMatch(/enforce\b.*\bobserve\b/);
-  });
+  it.each([gateRemedy('PAUSED', 'host1-SN1').text, alarmRemedy({ code: 'store-loaded', subject: '7' }).text])(
+    'of a pause names both modes, for who only observed: %s',
+    (text) => {
+      expect(text).toMatch(/enforce\b.*\bobserve\b/);
+    },
+  );
 
   it('stands on a page, each under its code: muster manual alarms, muster manual gates', () => {
     expect(page('alarms.md')).toBe(alarmsPage());

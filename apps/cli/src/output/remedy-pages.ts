@@ -78,15 +78,9 @@ export const gatesPage = (): string =>
       const { figures, release } = gateTable[code];
       const what = [`${gateGuides[code].meaning} ${releases[release]}`];
       if (figures.length > 0) what.push('What it goes by:', figures.map(figureText).join('\n'));
-      return section(code, what.join('\n\n'), remediesAt(code));
+      return section(code, what.join('\n\n'), [gateRemedy(code, 'NODE')]);
     }),
   );
-
-/** Those of both modes, where they differ. */
-function remediesAt(gate: GateCode): Remedy[] {
-  const [enforce, observe] = [gateRemedy(gate, 'NODE', 'enforce'), gateRemedy(gate, 'NODE', 'observe')];
-  return enforce.command === observe.command ? [enforce] : [enforce, observe];
-}
 
 /** Nodes that tell the remedies of a reason apart. */
 export const exampleNodes: readonly NodeRecord[] = (

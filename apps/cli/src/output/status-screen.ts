@@ -69,7 +69,7 @@ export function statusScreen(
     ),
     ...some(
       s.incidents.map((i) => {
-        const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node, s.fencing.mode);
+        const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node);
         return `  ${t.paint('red', 'incident')} ${i.node}: ${phaseText(i)}: ${i.reason}${todo(remedy)}`;
       }),
     ),

@@ -55,9 +55,9 @@ function openingItem({ node, step, last }: IncidentViews['opening'][number]): Pl
         'waits',
         'opens an incident',
         last?.takenBack === undefined
-          ? 'It was powered on, or is to be, and has the grace of a boot.'
+          ? 'Muster powered it on, or is about to: its boot grace is not over.'
           : `${last.takenBack.by} took its incident back: ${last.takenBack.reason}.`,
-        { when: last?.takenBack === undefined ? 'it has booted, or the grace is over' : 'it is heard again' },
+        { when: last?.takenBack === undefined ? 'it has booted, or the boot grace is over' : 'it is heard again' },
       );
   }
 }
@@ -73,7 +73,7 @@ function openItem(p: IncidentView, f: PlanFacts): PlanItem {
   const said = stepText(step, node, does === 'would');
   // It is asked anew whose its devices are: what stopped it stands until that is known.
   const stopped = step.do === 'wait' && step.by === 'identity' ? p.incident.gate : undefined;
-  const work = step.do === 'ask-permit' ? workText(f, node, does === 'would') : '';
+  const work = step.do === 'ask-permit' ? workText(f, node) : '';
   return {
     ...base,
     does,
@@ -110,7 +110,7 @@ const afterWait: Readonly<
   Record<IncidentWait, (gate: GateCode | undefined) => readonly [base: string, third: string]>
 > = {
   identity: () => ['ask its power devices who they are', 'asks its power devices who they are'],
-  gate: (gate) => [`stay at gate ${gate}, after its off`, `stays at gate ${gate}, after its off`],
+  gate: (gate) => [`stay at gate ${gate}`, `stays at gate ${gate}`],
   quarantine: () => ['end it as survived', 'ends it as survived'],
   contradiction: () => ['order nothing: its proof of off is in doubt', 'orders nothing: its proof of off is in doubt'],
   fencer: () => ['be powered off by the fencing leader', 'is powered off by the fencing leader'],
@@ -120,12 +120,12 @@ const afterWait: Readonly<
 const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
 
 /** What a power-off is for. */
-function workText(f: PlanFacts, node: string, would: boolean): string {
+function workText(f: PlanFacts, node: string): string {
   const work = f.dead.filter((d) => d.from === node);
   if (work.length === 0) return ' Nothing is assigned to it.';
   const named = work.slice(0, 10).map((d) => `${d.workload} to ${d.place.to ?? 'no node: there is no room'}`);
   const more = work.length > 10 ? ` and ${work.length - 10} more` : '';
-  return ` Once it is proven off, ${named.join(', ')}${more} ${would ? 'would go' : 'goes'} as of now.`;
+  return ` Once it is proven off, by the fleet as of now: ${named.join(', ')}${more}.`;
 }
 
 function figuresOf(gate: GateCode, facts: GateFacts | undefined): { figures?: PlanFigure[] } {

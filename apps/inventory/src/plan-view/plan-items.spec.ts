@@ -204,7 +204,7 @@ describe('the plan of a random fleet', () => {
         expect(planItems(facts)).toMatchObject([
           {
             ...{ gate, does: observe ? 'would' : 'waits', name: 'n-0', again: { when: expect.any(String) } },
-            next: `${observe ? 'would stay' : 'stays'} at gate ${gate}, after its off`,
+            next: `${observe ? 'would stay' : 'stays'} at gate ${gate}`,
           },
         ]);
       }),

@@ -34,7 +34,7 @@ describe('what the conductor would do next', () => {
     const would = await item('the plan for n-1', (i) => i.about === 'incident' && i.does === 'would', 'n-1');
     expect(would).toMatchObject({ name: 'n-1', next: 'would power n-1 off', again: { inMs: 500 } });
     expect(would.reason).toMatch(
-      /^All gates pass\. Once it is proven off, db to n-[2-5] would go as of now\. The mode is/,
+      /^All gates pass\. Once it is proven off, by the fleet as of now: db to n-[2-5]\. The mode is/,
     );
     expect((await plan('n-2')).items.filter((i) => i.about === 'incident')).toEqual([]);
   });

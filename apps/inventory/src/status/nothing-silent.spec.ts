@@ -43,11 +43,11 @@ describe('what should run and does not', () => {
         ),
       'an alarm about n-1',
     );
-    expect(alarm).toMatchObject({ severity: 'critical', remedy: { command: 'muster node uncordon n-1' } });
+    expect(alarm).toMatchObject({ severity: 'critical', remedy: { command: 'muster node get n-1' } });
     expect(alarm.message).toContain('cordoned by ann (disk swap)');
     expect(alarm.message).toContain('Runs nowhere: db.');
 
-    const shown = { state: 'dead', remedy: { command: 'muster node uncordon n-1' } };
+    const shown = { state: 'dead', remedy: { command: 'muster node get n-1' } };
     expect((await workload('db')).actual).toMatchObject(shown);
     const { items } = await fleet.bus.call('inventory.workloads.list', {});
     expect(items).toMatchObject([{ name: 'db', desired: 'running', actual: shown }]);

@@ -69,7 +69,6 @@ export class StandingService implements OnApplicationShutdown {
         node: at === undefined ? undefined : nodeOf(at),
         elsewhere: seenOn.get(w.name)?.find((n) => n !== at),
         noRoom: w.assignment === undefined && roomless !== undefined && isActive(roomless),
-        fencing: store.clusterSettings.fencing.mode,
         changedForMs: now - (this.changedAt.get(w.name) ?? this.since),
       });
     };

@@ -3,7 +3,6 @@ import {
   gateRemedy,
   outRemedy,
   phaseText,
-  type FencingSettings,
   type IncidentRecord,
   type NodeRecord,
   type Remedy,
@@ -38,8 +37,6 @@ export interface AssignedNode {
   report?: { ageMs: number; workloads: readonly RunningWorkload[] | undefined } | undefined;
 }
 
-type Mode = FencingSettings['mode'];
-
 export interface StandingFacts {
   workload: WorkloadRecord;
   /** Where it is assigned; undefined: nowhere, or that node is on no record. */
@@ -48,8 +45,6 @@ export interface StandingFacts {
   elsewhere?: string | undefined;
   /** No node has room for it. */
   noRoom: boolean;
-  /** The mode that stands. */
-  fencing: Mode;
   /** ms since its record changed, as far as who asks has seen; never more than it is. */
   changedForMs: number;
 }
@@ -78,7 +73,7 @@ export function workloadStanding(f: StandingFacts): WorkloadStanding {
     const failing = failed(w);
     return { state: failing && !runs ? 'failing' : state, seenOn: node.record.name, ...age, ...(!runs && failing) };
   }
-  const silent = whySilent(node, f.fencing);
+  const silent = whySilent(node);
   if (silent !== undefined) return { ...silent, ...age, ...alsoForget(w, node, silent) };
   return { ...ofAbsent(f, node), ...age };
 }
@@ -134,7 +129,7 @@ function ofStopped(f: StandingFacts): WorkloadStanding {
   }
   if (w.stop === undefined || w.assignment === undefined) return { state: 'stopped', ...age };
   if (node === undefined) return unknownNode(w);
-  const silent = whySilent(node, f.fencing);
+  const silent = whySilent(node);
   if (silent !== undefined)
     return {
       state: 'unknown',
@@ -177,11 +172,11 @@ const ageOf = ({ report }: AssignedNode): { reportAgeMs?: number } =>
 type Silent = Required<Pick<WorkloadStanding, 'state' | 'why' | 'remedy'>>;
 
 /** Why nothing can be said by the node's own word; undefined: it speaks. */
-function whySilent(node: AssignedNode, fencing: Mode): Silent | undefined {
+function whySilent(node: AssignedNode): Silent | undefined {
   const { record: n, verdict, report } = node;
   const said = (state: Silent['state'], why: string, remedy: Remedy): Silent => ({ state, why, remedy });
   const look = { text: 'See by whom it is heard, and since when.', command: `muster node why ${n.name}` };
-  const byIncident = whyIncident(node, fencing);
+  const byIncident = whyIncident(node);
   if (byIncident !== undefined) return byIncident;
   if (verdict === 'DOWN') {
     const alone = `${n.name} is DOWN${n.cordon === undefined ? '.' : ` and cordoned by ${n.cordon.by} (${n.cordon.reason}): it is not fenced.`}`;
@@ -214,7 +209,7 @@ function whySilent(node: AssignedNode, fencing: Mode): Silent | undefined {
 }
 
 /** Its incident decides what becomes of the node and its work. */
-function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode, fencing: Mode): Silent | undefined {
+function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode): Silent | undefined {
   if (i === undefined) return undefined;
   const see = { text: 'See how far it is, and what it waits for.', command: `muster incident get ${n.name}` };
   const spoke = report !== undefined && report.ageMs < LAST_WORD_MS && verdict !== 'DOWN';
@@ -234,7 +229,7 @@ function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode, 
       return {
         state: i.gate === 'LIFE_SIGN' ? 'unknown' : 'dead',
         why: `${n.name} is not heard, and its incident is blocked by ${i.gate}: ${detail}`,
-        remedy: gateRemedy(i.gate, n.name, fencing),
+        remedy: gateRemedy(i.gate, n.name),
       };
     }
     case 'failed':

@@ -23,7 +23,6 @@ const getNode = (node: string): string => `muster node get ${word(node)}`;
 const getIncident = (node: string): string => `muster incident get ${word(node)}`;
 const getWorkload = (name: string): string => `muster workload get ${word(name)}`;
 const testPower = (node: string): string => `muster node power-device test ${word(node)}`;
-const confirm = (node: string): string => `muster incident confirm ${word(node)} --reason "…"`;
 
 /** Every code: a new one is not complete without it. */
 export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
@@ -43,8 +42,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     subject: 'NODE',
     meaning:
       'Nothing but its agent has ever shown that the host lives: should the agent fall silent, it is not fenced.',
-    text: 'Let the detector reach ssh or ICMP on it; where that cannot be, an administrator says that it may be fenced all the same.',
-    command: (node) => (node === FLEET ? 'muster nodes get' : `muster node life-sign ${word(node)} none --reason "…"`),
+    text: 'Let the detector reach ssh or ICMP on it; where that cannot be, an admin says that it may be fenced all the same (muster node life-sign NODE none).',
+    command: (node) => (node === FLEET ? 'muster nodes get' : getNode(node)),
   },
   'partial-reachability': {
     subject: 'NODE',
@@ -79,13 +78,13 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'fencing-failed': {
     subject: 'NODE',
     meaning: 'Its power could not be proven off: its work is started nowhere.',
-    text: 'See what the device answers, and whose it says it is (muster node power-device test), and correct it (muster node power-device set); or go there, see that it is off, and confirm.',
-    command: confirm,
+    text: 'See what the device answers, and whose it says it is (muster node power-device test), and correct it (muster node power-device set); or go there, see that it is off, and confirm (muster incident confirm).',
+    command: testPower,
   },
   'fencing-suppressed': {
     subject: 'NODE',
     meaning: 'It is to be fenced, and a gate stops that: none of its work is started elsewhere.',
-    text: 'The message names the gate: docs/gates.md says what to do about each. Then release the incident, or confirm that the node is down.',
+    text: 'The message names the gate; what to do about each: muster manual gates. Then release the incident, or confirm that the node is down.',
     command: getIncident,
   },
   'fencing-waits': {
@@ -97,26 +96,26 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   brake: {
     subject: 'fleet',
     meaning: 'More nodes fell silent at once than may: none of them is fenced by itself.',
-    text: 'Look for what they have in common. Whoever is really dead is let go, or confirmed, by its storm.',
+    text: 'Look for what they have in common. Release those that are really dead (muster storm release), or confirm those that you have seen off (muster storm confirm).',
     command: always('muster storm get'),
   },
   'domain-down': {
     subject: 'DOMAIN',
     meaning: 'Most of a failure domain fell silent together: none of it is fenced by itself.',
-    text: 'Look at its power and its switch. Whoever is really dead is let go, or confirmed, by its storm.',
+    text: 'Look at its power and its switch. Release those that are really dead (muster storm release), or confirm those that you have seen off (muster storm confirm).',
     command: always('muster storm get'),
   },
   'not-fenceable': {
     subject: 'NODE',
     meaning: 'It seems dead, and Muster may not, or cannot, power it off: its work is started nowhere.',
-    text: 'See that it is off (its switch, its BMC), and confirm: its work starts elsewhere then.',
-    command: confirm,
+    text: 'See that it is off (its switch, its BMC), and confirm (muster incident confirm): its work starts elsewhere then.',
+    command: getIncident,
   },
   'dead-with-work': {
     subject: 'NODE',
     meaning: 'It is dead, it is left alone by an operator’s word, and work that should run is assigned to it.',
-    text: 'Uncordon it: it is then fenced and its work starts elsewhere. Or have it fenced by hand: muster node fence.',
-    command: (node) => `muster node uncordon ${word(node)}`,
+    text: 'See who cordoned it, and whether somebody works on it. Then uncordon it (muster node uncordon): it is fenced, and its work starts elsewhere. Or have it fenced by hand: muster node fence.',
+    command: getNode,
   },
   'no-room': {
     subject: 'WORKLOAD',
@@ -146,12 +145,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'power-on-withheld': {
     subject: 'NODE',
     meaning: 'It was fenced, its work runs elsewhere, and it stays off.',
-    text: 'See why it died; then switch it on. It is checked before it serves again.',
-    command: (node) => `muster node power on ${word(node)} --reason "…"`,
+    text: 'See why it died; then switch it on (muster node power on). It is checked before it serves again.',
+    command: getIncident,
   },
   'boot-timeout': {
     subject: 'NODE',
-    meaning: 'It was powered on, and was not heard in a new boot within its grace.',
+    meaning: 'It was powered on, and was not heard in a new boot within its boot grace.',
     text: 'Look at its console: it hangs in its firmware, or its agent does not start.',
     command: (node) => `muster node power status ${word(node)}`,
   },
@@ -173,8 +172,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     subject: 'NODE',
     meaning:
       'A check found another configuration than it should have. A node that has returned waits for you; one that is in service stays there, and nothing was changed.',
-    text: 'See the findings; set it up anew (with --force where work runs there: that is moved away first), or correct what differs and check again. Where it is wanted so: muster node release NODE --accept --reason "…".',
-    command: (node) => `muster node resetup ${word(node)} --wait`,
+    text: 'See the findings; set it up anew (muster node resetup, with --force where work runs there: that is moved away first), or correct what differs and check again. Where it is wanted so: muster node release NODE --accept --reason "…".',
+    command: (node) => `muster node check ${word(node)} --diff`,
   },
   'resetup-failed': {
     subject: 'NODE',
@@ -184,7 +183,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   flapping: {
     subject: 'NODE',
-    meaning: 'It left and returned so often that it is not taken back by itself.',
+    meaning: 'It left and returned so often that it does not return to service by itself.',
     text: 'Find out why it comes and goes; when it is mended, a check that passes takes it back.',
     command: (node) => `muster node check ${word(node)} --wait`,
   },
@@ -210,8 +209,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   collateral: {
     subject: 'NODE',
     meaning: 'Its power-off may have hit another node: its proof of off is held.',
-    text: 'See which of the two is off. Where it is this one, confirm; else correct its power device.',
-    command: confirm,
+    text: 'See which of the two is off. Where it is this one, confirm (muster incident confirm); else correct its power device.',
+    command: testPower,
   },
   'no-workers': {
     subject: 'DRIVER',
@@ -288,8 +287,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   duplicate: {
     subject: 'NODE',
     meaning: 'A machine was refused that claims the name or address of this node.',
-    text: 'Give that machine its own name and address; where it is new hardware in an old place, replace the node.',
-    command: (node) => `muster node replace ${word(node)} SERIAL`,
+    text: 'Give that machine its own name and address; where it is new hardware in an old place, replace the node (muster node replace).',
+    command: getNode,
   },
   'agent-health': {
     subject: 'NODE',
@@ -311,22 +310,23 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   'task-failing': {
     subject: 'TASK',
-    meaning: 'Something that the conductor drives has failed at each try for 30 s: that part of its work stands still.',
+    meaning:
+      'Something that the conductor drives has failed at least five times in a row, over 30 s: that part of its work stands still.',
     text: 'See what it fails with, and about what. Where that is one node, workload or job, correct or delete it; where nothing can be stored, see to NATS. The log of the inventory that holds the lease conductor has the cause.',
     command: always('muster status'),
   },
   'bucket-anew': {
     subject: 'BUCKET',
     meaning: 'A bucket of Muster vanished, or is another one than before: what it held is gone.',
-    text: 'Restore it from a backup where it held more than can be made again: docs/store.md says which. Accept it where nothing is missed.',
-    command: (bucket) => `muster alarms ack ${word(`bucket-anew=${bucket}`)}`,
+    text: 'Restore it from a backup where it held more than can be made again: docs/store.md says which. Accept it where nothing is missed: muster alarms ack bucket-anew=BUCKET.',
+    command: always('muster alarms list'),
   },
   'store-loaded': {
     subject: 'GENERATION',
     meaning:
       'The store is of an earlier moment, by a load or by files that were put back: what was written after that is not in it, and fencing is paused.',
-    text: 'Where the alarm says that files were put back, stop the services and run muster store restored first. Then check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause by setting the mode: muster fencing set enforce, or observe where it was that.',
-    command: (generation) => `muster alarms ack ${word(`store-loaded=${generation}`)}`,
+    text: 'Where the alarm says that files were put back, stop the services and run muster store restored first. Then check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it (muster alarms ack store-loaded=GENERATION), and end the pause by setting the mode: muster fencing set enforce, or observe where it was that.',
+    command: always('muster alarms list'),
   },
   'store-unwatched': {
     subject: 'INVENTORY',

@@ -1,4 +1,3 @@
-import type { FencingSettings } from '../settings/settings.js';
 import type { GateCode } from './incident.js';
 import { word, type Remedy } from '../remedies/remedy.js';
 
@@ -7,11 +6,10 @@ export interface GateGuide {
   /** What it means that it stops. */
   meaning: string;
   text: string;
-  /** @param mode in which it stops: a remedy does not change it by the way */
-  command: (node: string, mode: FencingSettings['mode']) => string;
+  /** Shows more of it, and changes nothing: what else is to be done is decided by who has looked. */
+  command: (node: string) => string;
 }
 
-const confirm = (node: string): string => `muster incident confirm ${word(node)} --reason "…"`;
 /** Past the gate that is read of, and not past one that stops it by then. */
 const release =
   (gate: GateCode) =>
@@ -24,14 +22,14 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   BLIND: {
     meaning:
       'The detector is not heard, or too few nodes report to it, or, with two members or one network, the power device gave no answer in place of the missing witness.',
-    text: 'Bring the detector and the agents back: it is judged anew by itself. Where you have seen that the node is off, confirm it.',
-    command: confirm,
+    text: 'Bring the detector and the agents back: it is judged anew by itself. Only where you have seen that the node is off: muster incident confirm NODE.',
+    command: () => 'muster nodes get',
   },
   NOT_FENCEABLE: {
     meaning:
       'Muster may not power it off (cordoned, not Allocated, fencing manual, held by a job that changes it), or cannot (no power device that is its own, no fencer outside of it).',
-    text: 'Where it may not, release the incident. Where it cannot, see that the node is off and confirm it.',
-    command: confirm,
+    text: 'Where Muster may not power it off, release the incident. Where it cannot, see that the node is off; only then: muster incident confirm NODE.',
+    command: get,
   },
   ALREADY_OPEN: {
     meaning: 'Another incident of this node is open.',
@@ -46,12 +44,12 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   BRAKE: {
     meaning:
       'More nodes are silent or in incidents at once than may be: the cause is rather the network or the power than the nodes.',
-    text: 'Look for what they have in common. Let those go that are really dead, or confirm them.',
+    text: 'Look for what they have in common. Release those that are really dead (muster storm release), or confirm those that you have seen off (muster storm confirm).',
     command: () => 'muster storm get',
   },
   DOMAIN: {
     meaning: 'Most of its failure domain fell silent together.',
-    text: 'Look at the power and the switch of the domain. Let those go that are really dead, or confirm them.',
+    text: 'Look at the power and the switch of the domain. Release those that are really dead (muster storm release), or confirm those that you have seen off (muster storm confirm).',
     command: () => 'muster storm get',
   },
   CAP: {
@@ -61,18 +59,18 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
   QUORUM: {
     meaning: 'Without this node the servers of NATS would have no majority, or it is not known where they run.',
-    text: 'Bring the other servers back. It cannot be released: where the node is off, confirm it.',
-    command: confirm,
+    text: 'Bring the other servers back. It cannot be released. Only where you have seen that the node is off: muster incident confirm NODE.',
+    command: () => 'muster doctor',
   },
   PAUSED: {
     meaning: 'An operator has paused fencing.',
-    text: 'End the pause when its reason is over, by setting the mode: enforce, or observe where nothing shall be powered off.',
-    command: (_node, mode) => `muster fencing set ${mode}`,
+    text: 'See who paused it, and why. When that is over, end the pause by setting the mode that it had: muster fencing set enforce, or observe.',
+    command: () => 'muster fencing get',
   },
   OBSERVE: {
     meaning: 'The mode is observe: Muster decides, and powers nothing off.',
-    text: 'Set the mode to enforce when you trust what it decides; until then, power the node off by hand and confirm it.',
-    command: () => 'muster fencing set enforce',
+    text: 'See what it would have done. Set the mode to enforce when you trust that (muster fencing set enforce); until then, power the node off by hand and confirm it.',
+    command: () => 'muster fencing report --days 30',
   },
   FLAPPING: {
     meaning: 'It was permitted to be fenced as often within ten minutes as `fencing.storm.flaps` allows.',
@@ -81,7 +79,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
 };
 
-export const gateRemedy = (gate: GateCode, node: string, mode: FencingSettings['mode']): Remedy => {
+export const gateRemedy = (gate: GateCode, node: string): Remedy => {
   const guide = gateGuides[gate];
-  return { text: guide.text, command: guide.command(node, mode) };
+  return { text: guide.text, command: guide.command(node) };
 };

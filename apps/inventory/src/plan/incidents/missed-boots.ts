@@ -9,7 +9,7 @@ import { unreadIncidents } from './incident-facts.js';
 import { leftOff } from './incident-alarms.js';
 
 /**
- * Keeps the alarms about nodes that Muster has powered on, and that are not heard in a new boot within their grace. Time
+ * Keeps the alarms about nodes that Muster has powered on, and that are not heard in a new boot within their boot grace. Time
  * in which the monitor did not see the fleet does not count: it could not have heard them.
  */
 export const missedBoots: Concern<string> = {
@@ -49,5 +49,5 @@ const alarmOf = (node: string): WantedAlarm => ({
   code: 'boot-timeout',
   subject: node,
   severity: 'warning',
-  message: 'Muster powered it on, and it was not heard in a new boot within its grace: look at its console.',
+  message: 'Muster powered it on, and it was not heard in a new boot within its boot grace: look at its console.',
 });
