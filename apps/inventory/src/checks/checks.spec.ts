@@ -114,7 +114,7 @@ describe('a node in service', () => {
     await setting(MONTH_MS);
     await check(web('drift'));
     const first = await told();
-    expect(first).toMatchObject({ severity: 'warning', remedy: { command: 'muster node resetup n-1 --wait' } });
+    expect(first).toMatchObject({ severity: 'warning', remedy: { command: 'muster node check n-1 --diff' } });
     expect(first.message).toContain('web drift (/etc/web.conf is not as it was installed)');
     expect((await node('n-1')).inService).toBe(true);
     await check(web('broken'));
