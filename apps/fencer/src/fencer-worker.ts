@@ -31,6 +31,7 @@ export class FencerWorker {
       drivers: this.watch.names(),
       failing: this.watch.failing(),
       host: ownHost().name,
+      addresses: () => ownHost().addresses,
       onDisplaced: displaced,
     });
     this.watch.onChange(() => this.setDrivers());

@@ -17,4 +17,4 @@ type Named = Pick<NodeRecord, 'name' | 'label' | 'networks'>;
 
 /** Its own host no fencer powers off: it would die between the off and the proof. */
 export const isOwnHost = (node: Named, host: OwnHost): boolean =>
-  runsOnNode(host.name, node) || Object.values(node.networks).some((n) => host.addresses.includes(n.address));
+  runsOnNode({ host: host.name, addresses: host.addresses }, node);

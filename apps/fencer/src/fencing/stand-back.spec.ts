@@ -34,6 +34,13 @@ describe('a fencer whose own host waits', () => {
     expect(standsBack(me(), [a], [{ ...fencer('p1', 'c'), service: 'provisioner' }])).toBe(false);
   });
 
+  it('does not stand back for one that runs on that host, too, by another name', () => {
+    const node = { ...a, node: { ...a.node, networks: { management: { address: '10.0.0.1' } } } };
+    const other = { ...fencer('f2', 'ip-10-0-0-1'), addresses: ['10.0.0.1'] };
+    expect(standsBack(me(), [node], [self, { ...other, addresses: ['10.0.0.2'] }])).toBe(true);
+    expect(standsBack(me(), [node], [self, other])).toBe(false);
+  });
+
   it('goes on where the other waits, too', () => {
     const both = [self, fencer('f2', 'b')];
     expect(standsBack(me(), [a, b], both)).toBe(false);

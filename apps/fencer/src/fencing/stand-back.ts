@@ -24,7 +24,7 @@ export interface Me {
 export function standsBack(
   me: Me,
   waiting: readonly Waiting[],
-  workers: readonly Pick<WorkerRecord, 'service' | 'id' | 'host' | 'drivers' | 'failing'>[],
+  workers: readonly Pick<WorkerRecord, 'service' | 'id' | 'host' | 'addresses' | 'drivers' | 'failing'>[],
 ): boolean {
   const mine = waiting.filter((w) => !isOwnHost(w.node, me.host) && w.drivers.every(me.works));
   if (mine.length === waiting.length) return false;
@@ -32,7 +32,7 @@ export function standsBack(
     if (other.service !== 'fencer' || other.id === me.id) return false;
     const works = (driver: string): boolean =>
       other.drivers.includes(driver) && other.failing?.includes(driver) !== true;
-    const theirs = waiting.filter((w) => !runsOnNode(other.host, w.node) && w.drivers.every(works));
+    const theirs = waiting.filter((w) => !runsOnNode(other, w.node) && w.drivers.every(works));
     return theirs.length > mine.length && mine.every((w) => theirs.includes(w));
   });
 }

@@ -3497,6 +3497,12 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Random per process: a second process with the same id is told by it.',
       },
       host: { type: 'string' },
+      addresses: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Of that host’s interfaces, without loopback, as of this beat. Absent: a version of before, or nobody asks for them.',
+      },
       startedAt: { type: 'number' },
       beat: { type: 'number' },
     },

@@ -45,6 +45,18 @@ describe('worker registry', () => {
     await view.close();
   });
 
+  it('says which addresses its host has, as of each beat', async () => {
+    const view = await WorkerRegistry.watch(bus);
+    let addresses = ['10.0.0.1'];
+    const worker = await WorkerRegistry.announce(bus, { ...fencer, drivers: [], addresses: () => addresses });
+    const seen = (): string[] | undefined => view.live()[0]?.addresses;
+    await until(() => seen()?.[0] === '10.0.0.1');
+    addresses = ['10.0.0.1', '10.1.0.1'];
+    await until(() => seen()?.length === 2);
+    await worker.close();
+    await view.close();
+  });
+
   it('counts a worker that is silent for 6 s as dead, and one that beats as alive', async () => {
     const dead: WorkerRecord = {
       ...fencer,

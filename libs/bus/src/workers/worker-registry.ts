@@ -22,8 +22,13 @@ export interface WorkerView {
   close(): Promise<void>;
 }
 
-export type WorkerAnnouncement = Omit<WorkerRecord, 'beat' | 'incarnation' | 'startedAt' | 'host' | 'reads'> &
+export type WorkerAnnouncement = Omit<
+  WorkerRecord,
+  'beat' | 'incarnation' | 'startedAt' | 'host' | 'addresses' | 'reads'
+> &
   Partial<Pick<WorkerRecord, 'host'>> & {
+    /** Of its host, as they are now: asked for with each beat. */
+    addresses?: () => readonly string[];
     /** Another process with this id took over: this one must end. */
     onDisplaced?: (by: string) => void;
   };
@@ -41,12 +46,15 @@ export const WorkerRegistry = {
    * @throws ALREADY_EXISTS where another live process has the id
    */
   async announce(bus: Bus, worker: WorkerAnnouncement): Promise<AnnouncedWorker> {
-    const { onDisplaced, ...given } = worker;
+    const { onDisplaced, addresses, ...given } = worker;
+    const present = (): Pick<WorkerRecord, 'addresses'> =>
+      addresses === undefined ? {} : { addresses: [...addresses()] };
     const bucket = bus.bucket<WorkerRecord>('workers');
     const key = workerKey(worker);
     let record: WorkerRecord = {
       host: hostname(),
       ...given,
+      ...present(),
       reads: READS.powerRecords,
       incarnation: bus.random.hex(8),
       startedAt: bus.clock.wallMs(),
@@ -78,7 +86,7 @@ export const WorkerRegistry = {
       return heard === 'left' ? bucket.create(key, record) : bucket.update(key, record, existing.revision);
     }
     async function beat(): Promise<void> {
-      record = { ...record, beat: record.beat + 1 };
+      record = { ...record, ...present(), beat: record.beat + 1 };
       try {
         revision = await bucket.update(key, record, revision);
       } catch (error) {

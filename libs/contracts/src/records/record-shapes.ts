@@ -462,7 +462,7 @@ const worker = recordOf<WorkerRecord>()(
     startedAt: number,
     beat: number,
   },
-  { failing: listOf(text), reads: number },
+  { failing: listOf(text), reads: number, addresses: listOf(text) },
 );
 
 const alarm = recordOf<AlarmRecord>()(

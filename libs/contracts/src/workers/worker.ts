@@ -19,6 +19,8 @@ export interface WorkerRecord {
   /** Random per process: a second process with the same id is told by it. */
   incarnation: string;
   host: string;
+  /** Of that host’s interfaces, without loopback, as of this beat. Absent: a version of before, or nobody asks for them. */
+  addresses?: string[];
   startedAt: number;
   beat: number;
 }
@@ -27,12 +29,16 @@ export const WORKER_DEAD_MS = 6000;
 export const workerKey = (w: { service: string; id: string }): string => `${w.service}=${w.id}`;
 
 /**
- * Whether a process that names `host` as its host runs on this node: the node's name, label or an address, in any case,
- * with or without a domain.
+ * Whether a process with this host runs on the node: the host is named as the node's name, label or an address, in any case,
+ * with or without a domain; or it has an address of the node, whatever it is called.
  */
-export function runsOnNode(host: string, node: Pick<NodeRecord, 'name' | 'label' | 'networks'>): boolean {
+export function runsOnNode(
+  { host, addresses = [] }: { host: string; addresses?: readonly string[] },
+  node: Pick<NodeRecord, 'name' | 'label' | 'networks'>,
+): boolean {
   const wanted = host.toLowerCase();
   const short = (name: string): string => (/^[\d.]+$|:/.test(name) ? name : (name.split('.')[0] ?? name));
-  if (Object.values(node.networks).some((n) => n.address.toLowerCase() === wanted)) return true;
+  const own = [wanted, ...addresses.map((a) => a.toLowerCase())];
+  if (Object.values(node.networks).some((n) => own.includes(n.address.toLowerCase()))) return true;
   return [node.name, node.label].some((name) => short(name.toLowerCase()) === short(wanted));
 }

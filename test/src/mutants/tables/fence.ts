@@ -192,6 +192,31 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/fencer/src/fencing/stand-back.spec.ts'],
   },
   {
+    name: 'a fencer that has an address of the node counts as outside of it',
+    file: 'libs/contracts/src/workers/worker.ts',
+    symbol: 'runsOnNode',
+    operation: { replace: '[wanted, ...addresses.map((a) => a.toLowerCase())]', with: '[wanted]' },
+    specs: ['apps/inventory/src/incidents/fencers-outside.spec.ts'],
+  },
+  {
+    name: 'a fencer stands back for one on the same host under another name',
+    file: 'apps/fencer/src/fencing/stand-back.ts',
+    symbol: 'standsBack',
+    operation: { replace: 'runsOnNode(other, w.node)', with: 'runsOnNode({ host: other.host }, w.node)' },
+    specs: ['apps/fencer/src/fencing/stand-back.spec.ts'],
+  },
+  {
+    name: 'a fencer does not say which addresses its host has by now',
+    file: 'libs/bus/src/workers/worker-registry.ts',
+    symbol: 'WorkerRegistry',
+    operation: {
+      replace: '{ ...record, ...present(), beat: record.beat + 1 }',
+      with: '{ ...record, beat: record.beat + 1 }',
+    },
+    specs: ['libs/bus/src/workers/worker-registry.spec.ts'],
+    test: 'says which addresses',
+  },
+  {
     name: 'one failed self-test takes a driver off',
     file: 'apps/fencer/src/drivers/driver-watch.ts',
     symbol: 'MOST_FAILURES',
