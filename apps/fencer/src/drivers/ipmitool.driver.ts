@@ -6,6 +6,7 @@ import { readIpmitoolAnswer } from './ipmitool-answer.js';
 import { namedFailure } from './named-failure.js';
 import { GET_SYSTEM_GUID, PRINT_FRU, readFru, readGuid } from './ipmitool-identity.js';
 import {
+  bmcAddress,
   IPMI_PORT,
   type DeviceIdentity,
   type IdentifyRequest,
@@ -18,8 +19,6 @@ import {
 const MAX_PASSWORD_BYTES = 20;
 /** How often a command's deadline is moved along with the lease, ms. */
 const EXTEND_MS = 250;
-
-export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? IPMI_PORT}`;
 
 /**
  * IPMI 2.0 by `ipmitool`. `-R 1`: a slow BMC would carry out a repeated command twice; `-N 5`: with 2 a BMC that needs

@@ -3,6 +3,9 @@ import type { DeviceFacts, ErrorCode, PowerDevice, PowerVerb } from '#contracts'
 /** Of a BMC whose device names none (IPMI 2.0, RMCP+). */
 export const IPMI_PORT = 623;
 
+/** Two devices with one address and port are one BMC, whatever they are called, and by whichever driver. */
+export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? IPMI_PORT}`;
+
 export type Power = 'on' | 'off' | 'unknown';
 
 /** What one command came to. The return code of `off` and `on` is a hint; success is the power that is read. */

@@ -14,7 +14,7 @@ import { offMark } from '#domain/power/quarantine.js';
 import type { DriverWatch } from '../drivers/driver-watch.js';
 import type { BmcQueue } from '../power/bmc-queue.js';
 import type { IdentifyingPower } from '../power/power-control.js';
-import { FirstSeen } from './first-seen.js';
+import { FirstSeen } from '../power/first-seen.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
 import { withDriverBack } from './incident-log.js';
 import { isOwnHost, type OwnHost } from './own-host.js';

@@ -34,7 +34,8 @@ import {
   type IdentityRead,
 } from '#domain/power/whose-device.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
-import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
+import { bmcAddress } from '../drivers/power-driver.js';
+import { Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { IdentifyingPower, TimedOutcome } from '../power/power-control.js';
 import {
   toLevel,
@@ -401,7 +402,7 @@ export class NodeFencer {
     node: NodeRecord | undefined,
   ): Promise<void> {
     const urgency = c.verb === 'off' ? Urgency.off : Urgency.proof;
-    const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
+    const turn = await this.parts.queue.turn(bmcAddress(c.device), urgency, this.parts.signal);
     if (turn === undefined) return;
     try {
       if (c.verb === 'status') await this.read(c, i.level);

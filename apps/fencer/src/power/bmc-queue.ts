@@ -1,9 +1,3 @@
-import type { PowerDevice } from '#contracts';
-import { IPMI_PORT } from '../drivers/power-driver.js';
-
-/** Two devices with one address and port are one BMC, whatever they are called, and by whichever driver. */
-export const bmcOf = (d: PowerDevice): string => `${d.address}:${d.port ?? IPMI_PORT}`;
-
 /** In the order in which they go: offs first, what proves them next, everything else waits. */
 export const Urgency = { off: 0, proof: 1, read: 2 } as const;
 export type Urgency = (typeof Urgency)[keyof typeof Urgency];

@@ -14,7 +14,9 @@ import { guidIsEnough } from '#domain/power/whose-device.js';
 import type { KvView } from '#bus';
 import { ServiceContext } from '#service';
 import type { PowerDeadline } from '../drivers/power-driver.js';
-import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
+import { bmcAddress } from '../drivers/power-driver.js';
+import { BmcQueue, Urgency } from './bmc-queue.js';
+import { FirstSeen } from './first-seen.js';
 import { PowerCommander } from './power-commander.js';
 import type { IdentifyingPower } from './power-control.js';
 
@@ -45,8 +47,8 @@ export interface DevicePower {
 @Injectable()
 export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdown {
   private incidents: KvView<IncidentRecord> | undefined;
-  /** Of nodes of whose power something is wanted: what, and since when it was seen so, monotonic ms. */
-  private readonly wanted = new Map<string, { mark: string; sinceMs: number }>();
+  /** What is wanted of the power of each node. */
+  private readonly wanted = new FirstSeen();
   private readonly reading = new Map<string, Set<AbortController>>();
 
   constructor(
@@ -57,23 +59,26 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   async onApplicationBootstrap(): Promise<void> {
     this.incidents = await this.context.bus.bucket<IncidentRecord>('incidents').view();
-    this.incidents.onChange((node, incident) => this.see(node, incident));
-    for (const { key, value } of this.incidents.entries()) this.see(key, value);
+    this.incidents.onChange((node, incident) => {
+      this.wantedForMs(node, incident);
+      if (this.givesWay(node)) for (const read of this.reading.get(node) ?? []) read.abort();
+    });
+    for (const { key, value } of this.incidents.entries()) this.wantedForMs(key, value);
   }
 
-  private see(node: string, incident: IncidentRecord | undefined): void {
+  /** For how long it has been wanted as it is, as seen here, ms; undefined: nothing is. */
+  private wantedForMs(node: string, incident: IncidentRecord | undefined): number | undefined {
     const mark = incident && wishMark(incident);
-    if (mark === undefined) this.wanted.delete(node);
-    else if (this.wanted.get(node)?.mark !== mark)
-      this.wanted.set(node, { mark, sinceMs: this.context.clock.monotonicMs() });
-    if (this.givesWay(node)) for (const read of this.reading.get(node) ?? []) read.abort();
+    const now = this.context.clock.monotonicMs();
+    // Also that nothing is wanted: the same that is wanted after that is wanted anew.
+    const sinceMs = this.wanted.since(node, mark ?? '', now);
+    return mark === undefined ? undefined : now - sinceMs;
   }
 
   /** A fencing goes on until it is over. A power-on may wait for hours, and reads must not wait with it. */
   private givesWay(node: string): boolean {
-    if (this.incidents?.get(node)?.value.phase === 'fencing') return true;
-    const wanted = this.wanted.get(node);
-    return wanted !== undefined && this.context.clock.monotonicMs() - wanted.sinceMs < GIVES_WAY_MS;
+    const incident = this.incidents?.get(node)?.value;
+    return incident?.phase === 'fencing' || (this.wantedForMs(node, incident) ?? GIVES_WAY_MS) < GIVES_WAY_MS;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -127,7 +132,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     const reads = this.reading.get(node) ?? new Set();
     this.reading.set(node, reads.add(read));
     const one = async (device: PowerDevice): Promise<T> => {
-      const turn = await this.queue.turn(bmcOf(device), Urgency.read, read.signal);
+      const turn = await this.queue.turn(bmcAddress(device), Urgency.read, read.signal);
       if (turn === undefined) return stopped(device, 'a change of its power began');
       try {
         const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;

@@ -36,23 +36,19 @@ export class PowerOrders {
 
   /** @throws MusterError with the first thing that stands against it; then nothing has changed */
   async act(q: Request): Promise<Answer> {
-    const entry = await this.store.nodes.bucket.get(q.name);
-    if (entry === undefined) throw unknownNode(q.name);
-    if (q.action === 'off' || q.action === 'cycle') {
-      const incident = (await this.store.incidents.bucket.get(q.name))?.value;
-      await this.refuse(q.action, entry.value, incident);
-      return this.fence(q, q.action, incident !== undefined && isOpenIncident(incident));
-    }
-    return this.order(q, q.action);
+    if (q.action === 'on' || q.action === 'soft') return this.order(q, q.action);
+    const node = await this.node(q.name);
+    const incident = (await this.store.incidents.bucket.get(q.name))?.value;
+    await this.refuse(q.action, node, incident);
+    return this.fence(q, q.action, incident !== undefined && isOpenIncident(incident));
   }
 
   /** @throws MusterError with the first thing that stands against it; then nothing has changed */
   async drill(q: RpcRequest<'inventory.nodes.drill'>): Promise<RpcAnswer<'inventory.nodes.drill'>> {
-    const entry = await this.store.nodes.bucket.get(q.name);
-    if (entry === undefined) throw unknownNode(q.name);
+    const node = await this.node(q.name);
     const incident = (await this.store.incidents.bucket.get(q.name))?.value;
     const level = (q.level ?? 1) - 1;
-    const refused = refusedDrill(await this.powerFacts(entry.value, incident, true), level);
+    const refused = refusedDrill(await this.powerFacts(node, incident, true), level);
     if (refused !== undefined) throw refused;
     const order = { by: q.by, name: q.name, reason: `Drill: ${q.reason}` };
     const opened = (await this.orders.fence(order, { drill: { level } })).incident;
@@ -75,9 +71,8 @@ export class PowerOrders {
   private async order(q: Request, action: 'on' | 'soft'): Promise<Answer> {
     const id = this.store.random.uuid();
     const done = await this.store.incidents.bucket.mutate(q.name, async (current) => {
-      // An edit of the node, or its deletion, may have come since it was asked for.
-      const node = (await this.store.nodes.bucket.get(q.name))?.value;
-      if (node === undefined) throw unknownNode(q.name);
+      // By the node as of this write: an edit or a deletion may have come between two tries.
+      const node = await this.node(q.name);
       await this.refuse(action, node, current?.value);
       return withOrder(current?.value, { id, node, action, by: q.by, reason: q.reason, at: this.store.clock.wallMs() });
     });
@@ -92,6 +87,12 @@ export class PowerOrders {
   private async refuse(action: PowerAction, node: NodeRecord, incident: IncidentRecord | undefined): Promise<void> {
     const refused = refusedPower(action, await this.powerFacts(node, incident, action === 'soft'));
     if (refused !== undefined) throw refused;
+  }
+
+  private async node(name: string): Promise<NodeRecord> {
+    const entry = await this.store.nodes.bucket.get(name);
+    if (entry === undefined) throw unknownNode(name);
+    return entry.value;
   }
 
   /** @param ofWork what runs there stands against it: a power-off must not fail where that cannot be read */
