@@ -342,11 +342,11 @@ export class Aftermath {
    */
   private gateOfRetry(i: IncidentRecord | undefined): GateCode | undefined {
     if (i?.phase !== 'failed') return undefined;
-    const inStorm = (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld));
-    const wallMs = this.f.wallOf(this.s.conductor());
     if (isGateTrue('NOT_FENCEABLE', i, this.gateWorld)) return 'NOT_FENCEABLE';
+    const inStorm = (['BRAKE', 'DOMAIN'] as const).find((gate) => isInStorm(gate, i, this.gateWorld));
     if (inStorm !== undefined) return inStorm;
     if (this.takesTheBus(i.node)) return 'QUORUM';
+    const wallMs = this.f.wallOf(this.s.conductor());
     return wallMs !== undefined && isPaused(this.s.settings()?.fencing.paused, wallMs) ? 'PAUSED' : undefined;
   }
 

@@ -58,10 +58,10 @@ const JUST_MS = 8_000;
 /** A device as it is: at another address it is another one. */
 const placeOf = (d: PowerDevice): string => `${d.id} ${identityBasis(d)}`;
 
-/** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
 /** A command as the record of its incident names it. */
 type Intent = PowerCommand & { key: string };
 
+/** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
 const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
 
 /**

@@ -140,7 +140,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     meaning:
       'Work runs, or ran, there without Muster’s start gate: the next boot of the node would start it beside its copy elsewhere, also where it has crashed since. Muster does not power the node on by itself, and starts what is assigned to it on no other node while this one lives.',
     text: 'Have Muster stop it and start it again, which puts the gate there: muster workload put NAME --desired stopped, then --desired running. Where another tool starts it and asks Muster first, let the lister say "gated": true. Where the node is off: keep it from starting anything at its boot, then switch it on.',
-    command: (node) => `muster node get ${word(node)}`,
+    command: getNode,
   },
   'power-on-withheld': {
     subject: 'NODE',

@@ -6,7 +6,10 @@ export interface GateGuide {
   /** What it means that it stops. */
   meaning: string;
   text: string;
-  /** Shows more of it, and changes nothing: what else is to be done is decided by who has looked. */
+  /**
+   * The first thing to do. It shows more, and changes nothing, where the line that it stands behind does not say enough to
+   * act on; that of a gate that only counts permits lets the incident past it.
+   */
   command: (node: string) => string;
 }
 
