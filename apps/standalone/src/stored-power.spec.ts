@@ -168,6 +168,22 @@ describe('incidents and orders that commit eb7662b has stored, on a running inve
     (await stored.bucket<PowerRecord>('incidents').get(node))?.value as PowerRecord;
 
   it(
+    'each is stored as a power record, also where nothing else happens to it: a fencer of before reads none of them',
+    async () => {
+      const all = await until(
+        async () => {
+          const entries = await stored.bucket<PowerRecord>('incidents').list();
+          return entries.every((e) => e.value.schema === 2) && entries;
+        },
+        'every incident is a power record',
+        { timeoutMs: LONG_MS },
+      );
+      expect(all.map((e) => e.key)).toEqual(expect.arrayContaining(['n-closed', 'n-order-done']));
+    },
+    LONG_MS,
+  );
+
+  it(
     'an order whose command was given and not ended is carried out, and needs no incident',
     async () => {
       const { commands } = await incident('n-order-pending', 'is dealt with', (i) => i.order?.done === true);

@@ -13,6 +13,7 @@ import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
+import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
 
@@ -20,8 +21,8 @@ import { recordAlarms, refusedDeletion } from './record-rules.js';
 const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency'];
 
 /**
- * Records that no program can read: an alarm for each, and the way to be rid of them. And records with secrets in clear,
- * as an earlier version has stored them, or an inventory without a key: they are sealed.
+ * Records that no program can read: an alarm for each, and the way to be rid of them. And records as an earlier version
+ * has stored them: secrets in clear are sealed, as those of an inventory without a key, and incidents are migrated.
  */
 @Injectable()
 export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
@@ -30,6 +31,8 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   private stop: (() => void) | undefined;
   /** Token of the term in which all that stood in clear was sealed. */
   private sealedIn: number | undefined;
+  /** Token of the term in which every incident was found in the newest schema, or stored in it. */
+  private migratedIn: number | undefined;
 
   constructor(
     private readonly store: InventoryStore,
@@ -53,8 +56,24 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   async reconcile(c: TaskRun): Promise<void> {
     const records = this.list();
     await keepAlarms(this.alarms, ['record-unreadable'], recordAlarms(records), () => void c.check());
+    await this.migrateIncidents(c);
     // Nor is more sealed by a key that is not the store's.
     if (!records.some((r) => r.sealed)) await this.sealClear(c);
+  }
+
+  /**
+   * A fencer of a version before power records switches on what such a record says, and asks nobody: what it cannot read
+   * it leaves alone. Where it has just written one, the next run comes back to it.
+   */
+  private async migrateIncidents(c: TaskRun): Promise<void> {
+    const { bucket, view } = this.store.incidents;
+    if (this.migratedIn === c.token || !view.live) return;
+    let left = 0;
+    await inParallel(view.entries(), async ({ key }) => {
+      c.check();
+      if (!(await bucket.migrateStored(key))) left += 1;
+    });
+    if (left === 0) this.migratedIn = c.token;
   }
 
   /** Whoever writes a record seals it: once in each term is enough. */

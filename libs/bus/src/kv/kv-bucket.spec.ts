@@ -155,6 +155,20 @@ it('is written by the codec of its bus, and read by it', async () => {
   await own.close();
 });
 
+/** A bus to which something happens between a read that decides and the write. */
+async function connectSlowly(
+  o: Omit<Parameters<typeof connectPorts>[0], 'servers'>,
+  afterRead: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<Bus> {
+  const ports = await connectPorts({ ...o, servers: [nats.url] });
+  const last = async (...of: Parameters<typeof ports.messages.last>) => {
+    const m = await ports.messages.last(...of);
+    await afterRead();
+    return m;
+  };
+  return new Bus({ ...ports, messages: Object.create(ports.messages, { last: { value: last } }) as never });
+}
+
 describe('a value that stands in clear', () => {
   /** Seals every `n` that is below 100. */
   const seal = {
@@ -164,15 +178,8 @@ describe('a value that stands in clear', () => {
       return n < 100 ? { n: n + 100 } : value;
     },
   };
-  async function owner(afterRead: () => Promise<unknown> = () => Promise.resolve()): Promise<Bus> {
-    const ports = await connectPorts({ codec: anyJson, seal, name: 'owner', servers: [nats.url] });
-    const last = async (...of: Parameters<typeof ports.messages.last>) => {
-      const m = await ports.messages.last(...of);
-      await afterRead();
-      return m;
-    };
-    return new Bus({ ...ports, messages: Object.create(ports.messages, { last: { value: last } }) as never });
-  }
+  const owner = (afterRead?: () => Promise<unknown>): Promise<Bus> =>
+    connectSlowly({ codec: anyJson, seal, name: 'owner' }, afterRead);
 
   it('is stored sealed, and left alone where it is sealed already or gone', async () => {
     const own = await owner();
@@ -197,6 +204,38 @@ describe('a value that stands in clear', () => {
     await own.bucket<Thing>('tokens').sealStored({ key: 'u', value: { n: 1 }, revision: 1 });
     await own.close();
     expect((await stored.get('u'))?.value.n).toBeLessThan(100);
+  });
+});
+
+describe('a value of an older schema', () => {
+  const older = (n: number): Promise<number> => bus.bucket<{ n: number }>('tokens').create(`m${n}`, { n });
+  /** The second schema is the first with its number. */
+  const encode: RecordCodec['encode'] = (_, value) => JSON.stringify({ ...(value as object), schema: 2 });
+  const reader = (afterRead?: () => Promise<unknown>): Promise<Bus> =>
+    connectSlowly({ codec: { ...anyJson, encode }, name: 'reader' }, afterRead);
+
+  it('is stored in the newest one, and left alone where it is there already or gone', async () => {
+    await older(1);
+    const own = await reader();
+    const [things, stored] = [own.bucket<Thing>('tokens'), bus.bucket<Thing>('tokens')];
+    expect(await things.migrateStored('m1')).toBe(true);
+    const migrated = await stored.get('m1');
+    expect(migrated?.value).toEqual({ n: 1, schema: 2 });
+    expect(await things.migrateStored('m1')).toBe(true);
+    expect(await stored.get('m1')).toEqual(migrated);
+    await stored.delete('m1');
+    expect(await things.migrateStored('m1')).toBe(true);
+    expect(await stored.get('m1')).toBeUndefined();
+    await own.close();
+  });
+
+  it('is not written over what was written meanwhile, and the answer says so', async () => {
+    await older(2);
+    const stored = bus.bucket<Thing>('tokens');
+    const own = await reader(() => stored.mutate('m2', (e) => ({ n: e!.value.n + 1 })));
+    expect(await own.bucket<Thing>('tokens').migrateStored('m2')).toBe(false);
+    await own.close();
+    expect((await stored.get('m2'))?.value).not.toHaveProperty('schema');
   });
 });
 

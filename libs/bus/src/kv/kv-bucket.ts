@@ -156,6 +156,20 @@ export class KvBucket<T> {
     if (sealed !== m.text) await this.write(key, sealed, m.seq, {});
   }
 
+  /**
+   * Stores a value as this version does where it stands in an older schema; any other stays.
+   * @returns false: somebody wrote it meanwhile, in whichever schema, and nothing is done
+   */
+  async migrateStored(key: string): Promise<boolean> {
+    const m = await this.last(key);
+    if (m === undefined || isMarker(m.headers['KV-Operation'])) return true;
+    const decoded = this.link.decode(this.name, key, m.text);
+    if ('why' in decoded) return true;
+    const anew = this.encode(key, decoded.value as T);
+    if (schemaIn(anew) <= schemaIn(m.text)) return true;
+    return (await this.write(key, anew, m.seq, {})) !== undefined;
+  }
+
   /** Leaves a marker that watchers see. With a revision: REVISION_CONFLICT where it is no longer the current one. */
   async delete(key: string, revision?: number, o: WriteOptions = {}): Promise<void> {
     const written = await this.write(key, '', revision, o, [['KV-Operation', 'DEL']]);
@@ -305,3 +319,5 @@ export class KvBucket<T> {
     return new MusterError('REVISION_CONFLICT', `${this.name}/${key}: ${why}`, { bucket: this.name, key });
   }
 }
+
+const schemaIn = (text: string): number => (JSON.parse(text) as { schema?: number }).schema ?? 1;
