@@ -68,12 +68,11 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   private async migrateIncidents(c: TaskRun): Promise<void> {
     const { bucket, view } = this.store.incidents;
     if (this.migratedIn === c.token || !view.live) return;
-    let left = 0;
-    await inParallel(view.entries(), async ({ key }) => {
-      c.check();
-      if (!(await bucket.migrateStored(key))) left += 1;
-    });
-    if (left === 0) this.migratedIn = c.token;
+    const left = new Set(view.entries().map((e) => e.key));
+    await inParallel([...left], (node) =>
+      c.isolated({ node }, async () => void ((await bucket.migrateStored(node)) && left.delete(node))),
+    );
+    if (left.size === 0) this.migratedIn = c.token;
   }
 
   /** Whoever writes a record seals it: once in each term is enough. */
