@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { aSight } from '../testing/a-sight.js';
-import { BAD_PERMILLE, GOOD_PERMILLE, QUALITY_HOLD_MS, qualityConditions, type BadLinks } from './link-quality.js';
+import {
+  BAD_PERMILLE,
+  badLink,
+  GOOD_PERMILLE,
+  QUALITY_HOLD_MS,
+  qualityConditions,
+  type BadLinks,
+} from './link-quality.js';
 import type { Sight } from './sight.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
@@ -65,5 +72,17 @@ describe('the quality of links', () => {
     expect(ids(losing([], 0, [], { a: 'UNKNOWN' }))).toEqual([]);
     const silent = aSight(NAMES, (_o, t) => (t === 'a' ? 'silent' : undefined));
     expect(ids(silent)).toEqual([]);
+  });
+
+  it('that nobody can measure now is what it was: a node that loses most is SUSPECT, or silent to all, by chance', () => {
+    const [bad, good] = [badOf(losing(['a'], 500)), badOf(losing([], 0))];
+    const silent = aSight(NAMES, (_o, t) => (t === 'a' ? 'silent' : undefined));
+    const both = [badLink('a', 'backend'), badLink('a', 'management')];
+    for (const unmeasured of [silent, losing([], 0, [], { a: 'SUSPECT' }), losing([], 0, [], { a: 'UNKNOWN' })]) {
+      expect([...badOf(unmeasured, bad).losing].sort()).toEqual(both);
+      expect([...badOf(unmeasured, good).losing]).toEqual([]);
+    }
+    expect([...badOf(losing([], 0), bad).losing]).toEqual([]);
+    expect([...badOf(losing([], 0, [], { a: 'DOWN' }), bad).losing]).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export const QUALITY_HOLD_MS = 60_000;
 export interface BadLinks {
   /** Pairs of node and network ({@link badLink}) → since when their links are bad, monotonic ms. */
   since: ReadonlyMap<string, number>;
-  /** Pairs that lose more than good links do, at this look. */
+  /** Pairs that lose more than good links do, as last measured: a node that loses most is silent to all now and then. */
   losing: ReadonlySet<string>;
   /** Networks that were told to be bad as a whole. */
   whole: ReadonlySet<string>;
@@ -51,8 +51,10 @@ export function qualityConditions(
       const id = badLink(node.name, network);
       const before = was?.since.get(id);
       const isRated = isSeen(node) && !node.silentOn.includes(network);
-      const lost = isRated ? (lossOf(s, node, network) ?? 0) : 0;
-      if (lost >= GOOD_PERMILLE) losing.add(id);
+      const measured = isRated ? lossOf(s, node, network) : undefined;
+      const lost = measured ?? 0;
+      const stays = measured === undefined && (isSeen(node) || isUnseen(node)) && was?.losing.has(id) === true;
+      if (lost >= GOOD_PERMILLE || stays) losing.add(id);
       const isBad = isRated
         ? lost >= (before === undefined ? BAD_PERMILLE : GOOD_PERMILLE)
         : isUnseen(node) && before !== undefined;
@@ -81,6 +83,7 @@ function lossOf(s: Sight, node: { name: string; watchedBy: readonly string[] }, 
     const some = seen.link[2] ?? 0;
     if (some > 0) lost.push(some);
   }
+  if (counted === 0) return undefined;
   // All the others have lost none.
   const at = Math.floor((counted - 1) / 2) - (counted - lost.length);
   return at < 0 ? 0 : lost.sort((a, b) => a - b)[at];

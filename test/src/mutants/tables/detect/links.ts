@@ -145,6 +145,13 @@ export const links: readonly Mutant[] = [
     specs: ['apps/detector/src/conditions/link-quality.spec.ts'],
   },
   {
+    name: 'loss that nobody can measure for a moment is over: the agent of a lossy node is told to have no vote',
+    file: 'apps/detector/src/conditions/link-quality.ts',
+    symbol: 'qualityConditions',
+    operation: { replace: 'lost >= GOOD_PERMILLE || stays', with: 'lost >= GOOD_PERMILLE' },
+    specs: ['apps/detector/src/conditions/link-quality.spec.ts'],
+  },
+  {
     name: 'an earlier report of the same start counts once the last one is old',
     file: 'libs/domain/src/verdict/report-order.ts',
     symbol: 'isLateForVotes',
