@@ -94,10 +94,10 @@ export class Oracle {
   private readonly toldLate = new Set<number>();
   private listeningSince = 0;
   private live = true;
-  /** Too few members reported at the last look, and nobody has spoken since who made them enough. */
+  /** Too few members reported in the last round, and nobody has spoken since who made them enough. */
   private lackedQuorum = true;
   private quietUntil = 0;
-  /** As it was before the last change of numbers, while no monitor has looked since. */
+  /** As it was before the last change of numbers, while no monitor has judged since. */
   private unseen: { n: DetectionSettings; quietUntil: number; listeningSince: number } | undefined;
 
   constructor(
@@ -515,7 +515,7 @@ export class Oracle {
     return readAt - arrivedAt > this.ownGap ? arrivedAt : readAt;
   }
 
-  /** ms for which something may have waited for a stopped monitor: it counts from its last look before. */
+  /** ms for which something may have waited for a stopped monitor: it counts from its last round before. */
   private waited(at: number): number {
     const pauses = this.world.of('monitor-pause').filter((p) => p.from < at && at <= p.until + DRAIN);
     return Math.max(0, ...pauses.map((p) => at - p.from));

@@ -37,7 +37,7 @@ export type HandsRule = keyof typeof HandsRules;
 
 /** What counts of the promises; a mend tightens them. */
 export interface HandsBounds {
-  /** An off may be given to a machine that has been heard again for so long, ms: what the last look may be late. */
+  /** An off may be given to a machine that has been heard again for so long, ms: what the recheck may be late. */
   staleRecheckMs: number;
   /** With faults over, so long after, ms, dead machines are fenced and accepted jobs have ended. */
   settledMs: number;

@@ -41,7 +41,7 @@ export interface PlayedInventoryParts {
 }
 
 /**
- * What the hands need of inventory: it opens incidents for the dead, answers the last look before a power-off, tries
+ * What the hands need of inventory: it opens incidents for the dead, answers the recheck before a power-off, tries
  * again what failed, powers on what was recovered, and hands out jobs. It plays the *decisions* (they are played by
  * themselves elsewhere) and writes with the product's own incident machine, by compare-and-set. It never dies.
  */

@@ -9,7 +9,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('which workloads run here', () => {
   const db: RunningWorkload = { name: 'db', generation: 1 };
 
-  it('is known from the last look, and no longer once that began 5 s ago', async () => {
+  it('is known from the last list, and no longer once that began 5 s ago', async () => {
     let now = 0;
     const answers: ((w: RunningWorkload[]) => void)[] = [];
     const list = (): Promise<RunningWorkload[]> => new Promise((resolve) => answers.push(resolve));

@@ -3,10 +3,10 @@ import { LiveLines } from '../output/live-lines.js';
 import type { Terminal } from '../output/terminal.js';
 import { jobText, nodeLines, phaseColours, type NodeLine } from './node-progress.js';
 
-/** Shows a job from look to look. */
+/** Shows a job from read to read. */
 export interface ProgressDisplay {
   show(job: JobRecord): void;
-  /** The last look: all that there is to say stays on the screen. */
+  /** The last state of it: all that there is to say stays on the screen. */
   end(job: JobRecord): void;
 }
 

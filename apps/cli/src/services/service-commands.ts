@@ -32,7 +32,7 @@ export function serviceCommands(program: Command): void {
     does(
       service
         .command('list')
-        .description('which stand on which nodes, and what the last look at each has found, since when'),
+        .description('which stand on which nodes, and what the last check or set-up has found there, since when'),
       list,
     ),
     'service list',

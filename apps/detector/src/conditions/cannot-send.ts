@@ -25,7 +25,7 @@ interface UnsentLink {
  * `partly-heard` where it is single peers, by the fewest nodes that explain it. A network that is out for most has an
  * alarm of its own. An agent knows that nothing leaves on a network before it knows to whom, and forgets the one without
  * the other: it has lasted by its own word of a peer, or as it was seen here.
- * @param passed ms since the last look
+ * @param passed ms since the last round
  */
 export function sendConditions(
   senders: readonly Sender[],

@@ -44,9 +44,9 @@ export function some(names: readonly string[]): string {
 }
 
 /**
- * ms for which something has been seen: from nothing at the first look on.
- * @param before ms at the last look, where it was seen then
- * @param passed ms since that look
+ * ms for which something has been seen: from nothing in the first round on.
+ * @param before ms in the last round, where it was seen then
+ * @param passed ms since that round
  */
 export const lasting = (before: number | undefined, passed: number): number =>
   before === undefined ? 0 : before + passed;

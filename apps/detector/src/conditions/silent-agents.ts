@@ -30,7 +30,7 @@ export type SilentFor = ReadonlyMap<string, number>;
  * one by one: a way to NATS that is closed, or credentials that are no longer good. Time counts only while the node is
  * seen to live: what fails for many at once takes the monitor its quorum, and that is the alarm then.
  * @param n `bootGrace`: ms for one that has never reported
- * @param passed ms since the last look
+ * @param passed ms since the last round
  */
 export function silentAgents(
   voices: readonly AgentVoice[],

@@ -52,9 +52,9 @@ interface Known {
   place: string;
   channels: readonly LifeChannel[];
   dueAt: number;
-  /** The last look found less: it may have been at a host that was dying. */
+  /** The last life probe found less: it may have been at a host that was dying. */
   doubted?: true;
-  /** So many whole looks in a row in which a channel did not speak. */
+  /** So many whole life probes in a row in which a channel did not speak. */
   lacking?: number;
 }
 

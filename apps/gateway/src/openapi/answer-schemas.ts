@@ -2937,12 +2937,12 @@ export const namedSchemas: Record<string, Schema> = {
     required: ['service', 'parts'],
   },
   ServiceFinding: {
-    description: 'What the last look at a service of the node has found.',
+    description: 'What the last check or set-up has found of a service of the node.',
     type: 'object',
     properties: {
       result: { type: 'string', enum: ['broken', 'drift', 'ok', 'unknown'] },
       why: { type: 'string', description: 'Empty when ok.' },
-      since: { type: 'number', description: 'Since when each look has found the same result: wall clock, ms.' },
+      since: { type: 'number', description: 'Since when each of them has found the same result: wall clock, ms.' },
       version: { type: 'string' },
       mode: { type: 'string', description: "Of the node's host group." },
     },

@@ -234,7 +234,7 @@ describe('a dead node', () => {
   });
 });
 
-describe('the last look before its power-off', () => {
+describe('the recheck before its power-off', () => {
   /** n-1 is ordered off, and nothing was sent yet. */
   const ordered = async () => {
     const made = world();

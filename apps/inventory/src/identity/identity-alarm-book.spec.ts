@@ -11,7 +11,7 @@ const node = (n: number, address: string): NodeRecord =>
 const ADDRESSES = ['10.0.0.1', '10.0.0.2'];
 
 describe('alarms of power devices', () => {
-  it('are those of the last look, by no further comparison, while names stand for the same', () => {
+  it('are those of the last comparison while names stand for the same', () => {
     const sut = new IdentityAlarmBook([node(1, '10.0.0.1'), node(2, '10.0.0.1')]);
     const first = sut.of((name) => [name]);
     expect(first.map((a) => a.subject)).toEqual(['n-1', 'n-2']);

@@ -6,7 +6,7 @@ import { identityAlarms } from './identity-alarms.js';
 type Addresses = ReturnType<AddressesOf>;
 
 /**
- * The alarms about these nodes as of the last look, for as long as their names stand for the same: for them each of
+ * The alarms about these nodes as of the last comparison, for as long as their names stand for the same: for them each of
  * thousands of devices is compared with all others.
  */
 export class IdentityAlarmBook {

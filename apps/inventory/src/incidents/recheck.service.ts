@@ -24,7 +24,7 @@ import { VerdictNow } from '../verdicts/verdict-now.js';
 type Answer = RpcAnswer<'inventory.incidents.recheck'>;
 
 /**
- * The last look before a power-off, asked for by the fencing leader. The answer holds for the revision that it names:
+ * The recheck: asked for by the fencing leader before a power-off. The answer holds for the revision that it names:
  * a cancel, a confirm or a pause writes the same key, so the leader's intent on that revision then fails. Nobody is let go
  * by a token that would be forgotten with bucket `leases`.
  */

@@ -11,10 +11,10 @@ export interface StormAges {
   ofSilence(node: string): AgeMs;
 }
 
-/** What is kept between two looks at storms. */
+/** What is kept between two rounds about storms. */
 export interface StormsKept extends StormAges {
   /**
-   * Since who conducts in this term has written a checkpoint, or has begun to look, as of its last look: it first learns
+   * Since who conducts in this term has written a checkpoint, or has begun its rounds, as of its last round: it first learns
    * from the one before how old all is.
    */
   sinceCheckpoint(term: number): AgeMs;

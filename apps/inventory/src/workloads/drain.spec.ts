@@ -153,7 +153,7 @@ describe('a node that is to be emptied', () => {
     expect(start).toMatchObject({ nodes: ['n-3'], recover: [{ generation: 4 }] });
     const ask = () => fleet.bus.call('inventory.workloads.mayStart', { workload: 'db', node: 'n-3', generation: 4 });
     fleet.run('n-1', 'db', 1);
-    await until(async () => !(await ask()).allowed, 'the last look before the start');
+    await until(async () => !(await ask()).allowed, 'the start permission is refused');
     expect((await workload('db')).assignment).toEqual({ node: 'n-3', generation: 4 });
     fleet.stop('n-1', 'db');
     await until(async () => (await ask()).allowed, 'nothing stands against it any more');

@@ -8,7 +8,7 @@ import { WorkloadService } from './workload.service.js';
 
 type Answer = RpcAnswer<'inventory.workloads.mayStart'>;
 
-/** The last look before a provisioner starts a workload on a node. */
+/** The start permission: asked for by a provisioner before it starts a workload on a node. */
 @Injectable()
 export class MayStartService {
   constructor(

@@ -3,10 +3,10 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { MusterError, type Clock, type Timer } from '#contracts';
 
-/** Between two looks at what was appended, ms. */
+/** Between two reads of what was appended, ms. */
 const LOOK_MS = 500;
 
-/** Hands on the lines of a file while it is written. What comes after the last look is for who reads the whole. */
+/** Hands on the lines of a file while it is written. What comes after the last read is for who reads the whole. */
 export class LineTail {
   private file: FileHandle | undefined;
   private rest = '';

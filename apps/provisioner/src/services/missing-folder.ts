@@ -5,7 +5,7 @@ import { MusterError, type NodeRecord } from '#contracts';
  * nodes with services of such a folder would leave them behind, and call the node set up.
  *
  * @param folder where it would be; undefined: nobody has said
- * @throws MusterError CONFIG_INVALID: one of the nodes has a service of a folder, by the last look at it
+ * @throws MusterError CONFIG_INVALID: one of the nodes has a service of a folder, by its last check or set-up
  */
 export function refuseWithoutFolder(
   folder: string | undefined,

@@ -53,7 +53,7 @@ function watchDeadline(): void {
 
 function start(order: GuardOrder): void {
   deadline = BigInt(order.deadlineNs);
-  // The last look at the clock before the command exists; what is lost between here and its exec is what the
+  // The last check of the clock before the command exists; what is lost between here and its exec is what the
   // quarantine of the power commands allows for.
   if (overdue()) {
     report({ refused: true });

@@ -102,12 +102,12 @@ export interface Provisioned {
   services?: string[];
 }
 
-/** What the last look at a service of the node has found. */
+/** What the last check or set-up has found of a service of the node. */
 export interface ServiceFinding extends Partial<DeclaredService> {
   result: Finding['result'];
   /** Empty when ok. */
   why: string;
-  /** Since when each look has found the same result: wall clock, ms. */
+  /** Since when each of them has found the same result: wall clock, ms. */
   since: number;
 }
 

@@ -322,7 +322,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/power-order-in-time.spec.ts'],
   },
   {
-    name: 'the last look takes back an order that has joined the incident since',
+    name: 'the recheck cancels an order that has joined the incident since',
     file: 'apps/inventory/src/incidents/recheck.service.ts',
     symbol: 'RecheckService.ended',
     operation: { replace: 'at !== revision', with: 'false' },

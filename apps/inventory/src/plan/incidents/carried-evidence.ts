@@ -12,7 +12,7 @@ export function evidenceOf(f: Witness): NonNullable<IncidentRecord['evidence']> 
 }
 
 /**
- * The last look before a command may be taken by any replica, which has read no power and has just begun to count, and
+ * The recheck may be answered by any replica, which has read no power and has just begun to count, and
  * while a node is fenced nobody may read its devices: so what the order rests on goes with it. An order that failed
  * rests on nothing any more; the next one is decided on what is seen then.
  */
