@@ -138,14 +138,14 @@ type Plan =
 function planDevice(wish: SwitchWish, log: CommandLog, device: PowerDevice, m: SwitchMemory, now: number): Plan {
   if (m.busy.includes(device.id)) return { do: 'busy' };
   const owner = switchOwner(wish, log, device, m);
-  const toLook = `See muster node power-device test ${wish.node}.`;
-  if (owner.is === 'other') return { do: 'failed', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}. ${toLook}` };
+  const remedy = `See muster node power-device test ${wish.node}.`;
+  if (owner.is === 'other') return { do: 'failed', detail: `IDENTITY_MISMATCH: ${device.id}: ${owner.why}. ${remedy}` };
   const counting = { ...m, reads: m.reads.filter((r) => standsFor(owner, r.startedMs)) };
   const plan = wish.verb === 'soft' ? planSoft(wish, log, device) : planOn(wish, log, device, counting, now);
   if (plan.do !== 'command' || standsFor(owner, now)) return plan;
   // It is not given now anyway: to ask over and over meanwhile helps nobody.
   if (m.hold !== undefined && !changesNothing(plan.verb)) return plan;
-  return planIdentify(device, owner, m, toLook, now);
+  return planIdentify(device, owner, m, remedy, now);
 }
 
 /**
@@ -165,7 +165,7 @@ export function switchOwner(
 }
 
 /** Asks the device who it is, again where it did not say. */
-function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, toLook: string, now: number): Plan {
+function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, remedy: string, now: number): Plan {
   const saidMs = owner.is === 'own' ? Math.max(...owner.readsMs) : -Infinity;
   const basis = identityBasis(device);
   const unread = m.identities.filter((r) => r.device === device.id && r.basis === basis && r.startedMs > saidMs);
@@ -173,7 +173,7 @@ function planIdentify(device: PowerDevice, owner: DeviceOwner, m: SwitchMemory, 
   if (unread.length >= MOST_TRIES)
     return {
       do: 'failed',
-      detail: `${identityUnread(device, last)}: it is given nothing. ${toLook}`,
+      detail: `${identityUnread(device, last)}: it is given nothing. ${remedy}`,
     };
   const notBefore = last === undefined ? now : last.endedMs + SWITCH_IDENTIFY_AGAIN_MS;
   return now >= notBefore ? { do: 'command', device, verb: 'identify' } : { do: 'wait', untilMs: notBefore };
