@@ -43,7 +43,7 @@ describe('a report as Markdown', () => {
     expect(text).toContain('- It waits at its gates (BRAKE: 2 of 2).\n');
     expect(text).toContain('| BRAKE | **stop** | 2 of 2 |');
     expect(text).toContain(
-      '| 1 | 2023-11-14T22:13:20.500Z | +0.50 s | off bmc (level 1) | f-1 (epoch 4) | failed in 0.30 s (UNREACHABLE: no answer of 10.2.0.1:623) |',
+      '| 1 | 2023-11-14T22:13:20.500Z | +0.50 s | off bmc (level 1) | f-1 (token 4) | failed in 0.30 s (UNREACHABLE: no answer of 10.2.0.1:623) |',
     );
     expect(text).toContain('There is no proof that it was off.');
   });

@@ -34,7 +34,7 @@ export function incidentMarkdown(r: IncidentReport): string {
           iso(c.at),
           since(c.at),
           `${c.verb} ${c.device} (level ${c.level + 1})`,
-          `${c.fencer} (epoch ${c.epoch})`,
+          `${c.fencer} (token ${c.epoch})`,
           outcome(c),
         ]),
         'No power device was written to or read.',

@@ -17,7 +17,7 @@ export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
     ...i.commands.map((c) => {
       const outcome = c.result === undefined ? 'no result yet' : `${c.result.power ?? (c.result.ok ? 'ok' : 'failed')}`;
       const detail = c.result?.detail === undefined ? '' : `: ${c.result.detail}`;
-      return `command: ${since(c.at)} ${c.verb} ${c.device} by ${c.fencer} (epoch ${c.epoch}): ${outcome}${detail}`;
+      return `command: ${since(c.at)} ${c.verb} ${c.device} by ${c.fencer} (token ${c.epoch}): ${outcome}${detail}`;
     }),
     ...(i.proof === undefined ? [] : [`proof: ${since(i.proof.at)} ${i.proof.kind}${by(i.proof)}`]),
     ...i.recovery.map((r) => `recovery: ${r.workload} → ${r.to ?? 'nowhere yet'}: ${r.state}${text(r.detail)}`),

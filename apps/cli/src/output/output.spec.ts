@@ -269,7 +269,7 @@ describe('what is printed', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'a-1: gate: BRAKE stop: 1 of 2',
-        'a-1: command: +0.50 s off bmc by fencer-1 (epoch 4): off',
+        'a-1: command: +0.50 s off bmc by fencer-1 (token 4): off',
         'a-1: proof: +1.00 s read-back',
         'a-1: recovery: db1 → b-2: running',
         'a-1: step: +1.00 s fenced: two off-reads',

@@ -134,7 +134,7 @@ describe('the report on an incident', () => {
     expect(report.timeline.map((m) => m.what)).toEqual(
       expect.arrayContaining([
         'SUSPECT: silent',
-        'off bmc by fencer-1 (epoch 31): off in 1.2 s',
+        'off bmc by fencer-1 (token 31): off in 1.2 s',
         'recover on host2-SN2 ordered (j-1)',
         'in service',
       ]),

@@ -270,7 +270,7 @@ export function commandText(c: PowerCommand): string {
   const r = c.result;
   const outcome = r === undefined ? 'no result: it may have been carried out' : (r.power ?? (r.ok ? 'ok' : 'failed'));
   const why = r?.ok === false ? sentence(r.code ?? 'failed', r.detail) : undefined;
-  return sentence(`${c.verb} ${c.device} by ${c.fencer} (epoch ${c.epoch}): ${outcome}${took}`, why);
+  return sentence(`${c.verb} ${c.device} by ${c.fencer} (token ${c.epoch}): ${outcome}${took}`, why);
 }
 
 /** Kinds that the record, the jobs and the audit tell better are left out. */
