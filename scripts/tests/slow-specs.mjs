@@ -9,7 +9,7 @@ export const slowSpecs = {
   'apps/standalone/src/stored-power.spec.ts': 46,
   'libs/bus/src/lease/lease.spec.ts': 43,
   'apps/agent/src/agent.spec.ts': 35,
-  'apps/standalone/src/orders-taken-back.spec.ts': 32,
+  'apps/standalone/src/orders-cancelled.spec.ts': 32,
   'apps/inventory/src/agents/enrolment-tls.spec.ts': 31,
   'libs/bus/src/readings/asked-readings.spec.ts': 30,
   'apps/inventory/src/execute/detection-alarms.spec.ts': 28,

@@ -384,7 +384,7 @@ export class Aftermath {
     if (record?.pendingReturn?.held !== undefined) return 'a held return';
     if (this.observes !== undefined) return this.observes;
     const last = this.s.incidents.get(node);
-    if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was taken back';
+    if (last?.phase === 'cancelled' && last.takenBack !== undefined) return 'an order that was cancelled';
     return undefined;
   }
 }

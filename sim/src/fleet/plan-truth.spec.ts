@@ -161,7 +161,7 @@ describe('what stands in a record', () => {
       'The node has spoken in the boot that its proof of off says has ended.',
     ],
     ['a drill that nobody sees', 'judges its drill', 'No detector with a quorum knows who fell silent.'],
-    ['an order that was taken back', 'opens an incident', 'eve took its incident back: wanted.'],
+    ['an order that was cancelled', 'opens an incident', 'eve cancelled its incident: wanted.'],
   ])('is named of %s by what follows from it', (name, next, reason) => {
     expect(isNamed(against(name), [anItem({ next, reason })], world())).toBe(true);
     expect(isNamed(against(name), [anItem({ next: 'follows its recovery', reason })], world())).toBe(false);

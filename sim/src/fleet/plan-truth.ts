@@ -80,8 +80,8 @@ const says: Readonly<Record<string, NamesIt>> = {
     (i) => i.next === 'judges its drill' && i.reason.includes('No detector with a quorum'),
   ),
   'a contradiction': incidentOf((i) => i.next === 'recovers nothing more'),
-  'an order that was taken back': incidentOf(
-    (i) => i.next === 'opens an incident' && i.reason.includes('took its incident back'),
+  'an order that was cancelled': incidentOf(
+    (i) => i.next === 'opens an incident' && i.reason.includes('cancelled its incident'),
   ),
   'a held return': (i, { node = '' }, w) =>
     i.about === 'return' && i.name === node && i.reason === w.node(node)?.pendingReturn?.held,

@@ -95,7 +95,7 @@ describe('commands', () => {
       sut.on('GET /v1/fencing/report', { ...none, since: 0, mode: 'enforce', over });
       const { stdout } = await sut.call(['fencing', 'report']);
       expect(stdout).toContain('a-1: decision: lived on after its off\na-1: gate: BRAKE\n');
-      expect(stdout).toContain('b-2: decision: taken back by eve\n');
+      expect(stdout).toContain('b-2: decision: cancelled by eve\n');
       for (const node of ['c-3', 'd-4']) expect(stdout).toContain(`${node}: decision: over by itself\n`);
     });
 

@@ -73,7 +73,7 @@ async function report(run: Run, o: { days: string }): Promise<void> {
 /** A server of another version does not say how it ended. */
 function endText({ end, by }: Partial<FencingReportOver>): string {
   if (end === 'survived') return 'lived on after its off';
-  if (end === 'taken-back') return by === undefined ? 'cancelled' : `taken back by ${by}`;
+  if (end === 'taken-back') return by === undefined ? 'cancelled' : `cancelled by ${by}`;
   return 'over by itself';
 }
 

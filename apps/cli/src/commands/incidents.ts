@@ -63,7 +63,7 @@ export function incidentCommands(program: Command): void {
     does(
       incident
         .command('cancel <node>')
-        .description('take an incident back, until its first power command was given')
+        .description('cancel an incident, until its first power command was given')
         .requiredOption('--reason <text>', 'why; kept with the incident'),
       (run: Run, node: string, o: { reason: string }) => act(run, 'cancel', node, o),
     ),

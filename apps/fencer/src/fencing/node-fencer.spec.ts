@@ -374,7 +374,7 @@ describe('a device that denies it', () => {
     expect(incident).toMatchObject({ phase: 'failed', denied: { bmc: { seen: { guid: OTHER } } } });
   });
 
-  it('is on record though its incident was taken back meanwhile', async () => {
+  it('is on record though its incident was cancelled meanwhile', async () => {
     let taken = false;
     const says = (): DeviceIdentity => {
       taken = true;

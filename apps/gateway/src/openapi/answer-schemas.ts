@@ -1197,9 +1197,9 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         enum: ['by-verdict', 'survived', 'taken-back'],
         description:
-          '`survived`: it was ordered off and lived on. `taken-back`: by a person, before its first command. `by-verdict`: by itself, its node was heard again for the most part.',
+          '`survived`: it was ordered off and lived on. `taken-back`: cancelled by an operator, before its first command. `by-verdict`: by itself, its node was heard again for the most part.',
       },
-      by: { type: 'string', description: 'Who took it back.' },
+      by: { type: 'string', description: 'Who cancelled it.' },
       gate: {
         type: 'string',
         enum: [
@@ -1601,7 +1601,7 @@ export const namedSchemas: Record<string, Schema> = {
         },
         required: ['by', 'reason', 'at'],
         description:
-          'A person took it back before the first command: none is opened by itself for as long as the node is not heard again. `over`: it was.',
+          'An operator cancelled it before the first command: none is opened by itself for as long as the node is not heard again. `over`: it was.',
       },
       steps: { type: 'array', items: { $ref: '#/components/schemas/IncidentStep' } },
       unreadable: {

@@ -58,7 +58,7 @@ export class IncidentsController {
 
   @Post(':node/cancel')
   @HttpCode(200)
-  @Allow('operator', 'Take an incident back, until its first power command')
+  @Allow('operator', 'Cancel an incident, until its first power command')
   cancel(@Param('node') node: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.incidents.cancel', { ...who, node, reason });
   }

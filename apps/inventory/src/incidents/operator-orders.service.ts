@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import { orderedToo, type OrderToFence } from '../plan/incidents/ordered-too.js';
 import { gateToRelease, released } from '../plan/incidents/released.js';
-import { takenBack } from '../plan/incidents/taken-back.js';
+import { cancelByOperator } from '../plan/incidents/operator-cancel.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { confirmedDown } from './confirmed-down.js';
@@ -97,14 +97,14 @@ export class OperatorOrders {
   }
 
   /**
-   * Taken back until the first command was given: written into the same key, so that a command that was decided on
+   * Cancelled until the first command was given: written into the same key, so that a command that was decided on
    * before fails its compare-and-set.
    */
   async cancel(q: RpcRequest<'inventory.incidents.cancel'>): Promise<WithRevision<IncidentRecord>> {
     const seen = await this.incidents.get(q.node);
     const now = (await this.verdictNow.of(q.node))?.verdict;
     const order = { by: q.by, reason: q.reason, at: this.store.clock.wallMs(), now };
-    const done = await this.incidents.change(q.node, seen.id, (i) => takenBack(i, order));
+    const done = await this.incidents.change(q.node, seen.id, (i) => cancelByOperator(i, order));
     return done ?? this.incidents.get(q.node);
   }
 

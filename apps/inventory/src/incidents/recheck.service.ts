@@ -91,7 +91,7 @@ export class RecheckService {
     more: (next: IncidentRecord) => void = () => undefined,
   ): Promise<Answer> {
     const written = await this.incidents.change(i.node, i.id, (now, at) => {
-      // An order that has joined since is not for a verdict to take back.
+      // An order that has joined since is not for a verdict to cancel.
       if (at !== revision || wasCommanded(now) || !(to === 'cancelled' ? mayCancel(now) : mayGo(now, to)))
         return undefined;
       const next = { ...go(now, to, reason, this.store.clock.wallMs()), verdict };

@@ -24,7 +24,7 @@ describe('a pause, and mode observe', () => {
     const i = anIncident('n-1', { phase: 'failed', commands: [command('off')] });
     expect(stopped(i, paused, 'eve', 5)).toMatchObject({ phase: 'failed', updatedAt: 5 });
   });
-  it('take back a power-on that is not done, and say what may still happen', () => {
+  it('cancel a power-on that is not done, and say what may still happen', () => {
     const powerOn = { wanted: true, requestedAt: 1 };
     const i = anIncident('n-1', { phase: 'recovered', powerOn, commands: [command('off')] });
     expect(stopped(i, paused, 'eve', 5)?.powerOn).toMatchObject({
@@ -35,7 +35,7 @@ describe('a pause, and mode observe', () => {
     const given = stopped({ ...i, commands: [command('off'), command('on')] }, {}, 'eve', 5)?.powerOn;
     expect(given?.detail).toContain('may still be carried out');
   });
-  it('take back an order that is due; the second half of a cycle is asked for when it is', () => {
+  it('cancel an order that is due; the second half of a cycle is asked for when it is', () => {
     const order = { action: 'soft' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
     const closed = anIncident('n-1', { phase: 'closed', order });
     expect(mayCommand(closed)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VerdictKinds, closedPhases, type IncidentRecord, type PowerCommand, type VerdictKind } from '#contracts';
 import { mayCancel } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
-import { isTakenBack, takenBack, takenBackOver } from '../plan/incidents/taken-back.js';
+import { isCancelledByOperator, cancelByOperator, operatorCancelOver } from '../plan/incidents/operator-cancel.js';
 import { verdictEffect } from '#domain/incident/verdict-effect.js';
 import { anIncident } from '../testing/records.js';
 
@@ -34,7 +34,7 @@ describe('an incident', () => {
     }
   });
 
-  it('is not taken back by life once an operator forced its release', () => {
+  it('is not cancelled by life once an operator forced its release', () => {
     const released = { by: 'eve', reason: 'x', at: 1, gates: ['LIFE_SIGN' as const], force: true };
     const i = anIncident('n-1', { phase: 'fencing', cause: 'manual', released });
     expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('stands');
@@ -54,19 +54,21 @@ describe('an incident', () => {
     expect(effect({ wantedAt: 'UNKNOWN', phase: 'fencing', commands: [off] }, 'UP')).toBe('survived-after-quarantine');
   });
 
-  it('that was taken back before its command is over when its node is heard, or runs another boot', () => {
+  it('that an operator cancelled before its command is over when its node is heard, or runs another boot', () => {
     const by = { by: 'eve', reason: 'x', at: 2 };
-    const i = takenBack(anIncident('n-1', { phase: 'fencing' }), { ...by, now: 'DOWN' });
-    expect(isTakenBack(i)).toBe(true);
+    const i = cancelByOperator(anIncident('n-1', { phase: 'fencing' }), { ...by, now: 'DOWN' });
+    expect(isCancelledByOperator(i)).toBe(true);
     for (const v of ['DOWN', 'SUSPECT', 'UNKNOWN', 'LEFT', undefined] as const)
-      expect(takenBackOver(i, v, i.bootId)).toBeUndefined();
-    expect(takenBackOver(i, 'DEGRADED', i.bootId)?.takenBack?.over).toBe(true);
-    expect(takenBackOver({ ...i, degraded: true }, 'DEGRADED', i.bootId)).toBeUndefined();
-    expect(takenBackOver(i, 'DOWN', 'another')?.takenBack?.over).toBe(true);
-    expect(isTakenBack(takenBack(anIncident('n-1', { phase: 'suppressed' }), { ...by, now: 'UP' }))).toBe(false);
-    expect(() => takenBack(anIncident('n-1', { phase: 'failed', commands: [off] }), { ...by, now: 'UP' })).toThrow(
-      'power-off was ordered',
-    );
+      expect(operatorCancelOver(i, v, i.bootId)).toBeUndefined();
+    expect(operatorCancelOver(i, 'DEGRADED', i.bootId)?.takenBack?.over).toBe(true);
+    expect(operatorCancelOver({ ...i, degraded: true }, 'DEGRADED', i.bootId)).toBeUndefined();
+    expect(operatorCancelOver(i, 'DOWN', 'another')?.takenBack?.over).toBe(true);
+    expect(
+      isCancelledByOperator(cancelByOperator(anIncident('n-1', { phase: 'suppressed' }), { ...by, now: 'UP' })),
+    ).toBe(false);
+    expect(() =>
+      cancelByOperator(anIncident('n-1', { phase: 'failed', commands: [off] }), { ...by, now: 'UP' }),
+    ).toThrow('power-off was ordered');
   });
 
   it('waits at its gate through a detector that changes its leader', () => {

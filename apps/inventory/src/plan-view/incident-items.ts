@@ -56,7 +56,7 @@ function openingItem({ node, step, last }: IncidentViews['opening'][number]): Pl
         'opens an incident',
         last?.takenBack === undefined
           ? 'Muster powered it on, or is about to: its boot grace is not over.'
-          : `${last.takenBack.by} took its incident back: ${last.takenBack.reason}.`,
+          : `${last.takenBack.by} cancelled its incident: ${last.takenBack.reason}.`,
         { when: last?.takenBack === undefined ? 'it has booted, or the boot grace is over' : 'it is heard again' },
       );
   }

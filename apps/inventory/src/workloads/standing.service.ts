@@ -10,7 +10,7 @@ import {
   type WorkloadView,
 } from '#contracts';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
-import { isTakenBack } from '../plan/incidents/taken-back.js';
+import { isCancelledByOperator } from '../plan/incidents/operator-cancel.js';
 import { isActive } from '../alarms/active.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -55,7 +55,7 @@ export class StandingService implements OnApplicationShutdown {
       const node = record && {
         record,
         verdict: latestVerdict(record, beacon),
-        incident: incident && (isOpenIncident(incident) || isTakenBack(incident)) ? incident : undefined,
+        incident: incident && (isOpenIncident(incident) || isCancelledByOperator(incident)) ? incident : undefined,
         report: heard && { ageMs: now - heard.heardAt, workloads: heard.report.workloads },
       };
       nodes.set(name, node);

@@ -55,7 +55,7 @@ describe('what is with a workload that should run', () => {
     const node = dead({ incident: anIncident('n-1', { phase: 'cancelled', takenBack }) });
     expect(sut({ node })).toMatchObject({
       state: 'dead',
-      why: 'n-1 is not heard, and eve took its incident back (mine).',
+      why: 'n-1 is not heard, and eve cancelled its incident (mine).',
       remedy: { command: 'muster node fence n-1 --reason "…"' },
     });
   });

@@ -13,7 +13,7 @@ import {
 } from '#contracts';
 import { PUT } from '#domain/workload/causes.js';
 import { failedStart, failedStop } from '#domain/workload/failed-tries.js';
-import { isTakenBack } from '../plan/incidents/taken-back.js';
+import { isCancelledByOperator } from '../plan/incidents/operator-cancel.js';
 
 /**
  * What a node says of its workloads may be of 5 s before its report: what changed later than this ago, ms, is not yet held
@@ -31,7 +31,7 @@ export interface AssignedNode {
   record: NodeRecord;
   /** The last word on it. */
   verdict: VerdictKind | undefined;
-  /** Its open incident, or one that was taken back. */
+  /** Its open incident, or one that an operator has cancelled. */
   incident?: IncidentRecord | undefined;
   /** Its last report; absent: none was heard. */
   report?: { ageMs: number; workloads: readonly RunningWorkload[] | undefined } | undefined;
@@ -213,10 +213,10 @@ function whyIncident({ record: n, incident: i, verdict, report }: AssignedNode):
   if (i === undefined) return undefined;
   const see = { text: 'See how far it is, and what it waits for.', command: `muster incident get ${n.name}` };
   const spoke = report !== undefined && report.ageMs < LAST_WORD_MS && verdict !== 'DOWN';
-  if (isTakenBack(i) && !spoke)
+  if (isCancelledByOperator(i) && !spoke)
     return {
       state: 'dead',
-      why: `${n.name} is not heard, and ${i.takenBack?.by ?? 'an operator'} took its incident back (${i.takenBack?.reason ?? ''}).`,
+      why: `${n.name} is not heard, and ${i.takenBack?.by ?? 'an operator'} cancelled its incident (${i.takenBack?.reason ?? ''}).`,
       remedy: {
         text: 'Order it again: its work starts elsewhere then.',
         command: `muster node fence ${n.name} --reason "…"`,

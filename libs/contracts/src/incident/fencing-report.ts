@@ -11,11 +11,11 @@ export interface FencingReportLine {
 /** One that is over, and was not fenced. */
 export interface FencingReportOver extends FencingReportLine {
   /**
-   * `survived`: it was ordered off and lived on. `taken-back`: by a person, before its first command. `by-verdict`: by
+   * `survived`: it was ordered off and lived on. `taken-back`: cancelled by an operator, before its first command. `by-verdict`: by
    * itself, its node was heard again for the most part.
    */
   end: 'survived' | 'taken-back' | 'by-verdict';
-  /** Who took it back. */
+  /** Who cancelled it. */
   by?: string;
   /** The last gate that had stopped it; absent: none had. */
   gate?: GateCode;

@@ -241,7 +241,7 @@ export interface IncidentRecord {
    */
   wantedAt?: VerdictKind;
   /**
-   * A person took it back before the first command: none is opened by itself for as long as the node is not heard again.
+   * An operator cancelled it before the first command: none is opened by itself for as long as the node is not heard again.
    * `over`: it was.
    */
   takenBack?: { by: string; reason: string; at: number; over?: true };

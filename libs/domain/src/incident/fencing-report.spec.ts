@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultStorm } from '#contracts';
 import type { FencingReport } from '#contracts/incident/fencing-report.js';
 import { fencingReport, type FencingFacts, type IncidentEvent } from './fencing-report.js';
-import { takenBackText } from './taken-back-text.js';
+import { operatorCancelText } from './operator-cancel-text.js';
 
 type Event = FencingFacts['events'][number];
 let at = 0;
@@ -42,11 +42,13 @@ describe('what was decided about dead nodes', () => {
   it('is told of one that has ended by its end, whatever gate had stopped it before', () => {
     const { over, stopped } = report(
       ...[told('a', 'suppressed', 'BRAKE'), told('a', 'fencing'), told('a', 'failed'), told('a', 'survived')],
-      ...[told('b', 'suppressed', 'CAP'), told('b', 'cancelled', undefined, takenBackText('eve', 'it is mine'))],
+      ...[told('b', 'suppressed', 'CAP'), told('b', 'cancelled', undefined, 'eve took it back: it is mine')],
       ...[told('c', 'suppressed', 'BRAKE'), told('c', 'cancelled')],
       ...[told('d', 'open'), told('d', 'cancelled')],
     );
     expect(stopped).toEqual([]);
+    // Stored like this: what an earlier version has written is read, and an earlier version reads this one's.
+    expect(operatorCancelText('eve', 'it is mine')).toBe('eve took it back: it is mine');
     expect(over).toMatchObject([
       { incident: 'a', gate: 'BRAKE', end: 'survived' },
       { incident: 'b', gate: 'CAP', end: 'taken-back', by: 'eve' },

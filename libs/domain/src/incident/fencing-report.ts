@@ -5,7 +5,7 @@ import type {
   FencingReportOver,
   Observing,
 } from '#contracts/incident/fencing-report.js';
-import { takenBackBy } from './taken-back-text.js';
+import { operatorWhoCancelled } from './operator-cancel-text.js';
 import { asksOf, wouldBePermits, type PermitAt, type WouldBeAsk } from './would-be-permits.js';
 
 /** A step of an incident, as it was told. */
@@ -66,7 +66,7 @@ export function fencingReport(f: FencingFacts): FencingReport {
     else if (told.some(isObserved)) report.wouldHaveFenced.push(line);
     else if (last?.phase === 'failed') report.failed.push(line);
     else if (last !== undefined && closedPhases.includes(last.phase)) {
-      const by = takenBackBy(last.detail);
+      const by = operatorWhoCancelled(last.detail);
       over(by === undefined ? 'by-verdict' : 'taken-back', by);
     } else if (gate !== undefined) report.stopped.push({ ...line, gate });
     else report.underWay.push(line);

@@ -36,7 +36,7 @@ export function go(
     delete moved.retryAt;
     delete moved.lacking;
   }
-  // The second half of a cycle, without the first: whoever took it back may have opened the machine.
+  // The second half of a cycle, without the first: whoever cancelled it may have opened the machine.
   return to === 'cancelled' ? withoutOrder(moved, 'The incident was cancelled.') : moved;
 }
 

@@ -57,7 +57,7 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
   if (isDownByPolicy(i, v.verdict)) return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };
-  // An order by hand is not taken back by a verdict: a living node stops it at its gate, where it can be released.
+  // An order by hand is not cancelled by a verdict: a living node stops it at its gate, where it can be released.
   if (i.cause === 'manual') return { kind: 'stands' };
   // What waits at a gate waits on through a detector's change of leader: all gates are asked before it goes on.
   if (i.phase === 'suppressed' && (v.verdict === 'UNKNOWN' || v.verdict === 'SUSPECT')) return { kind: 'stands' };

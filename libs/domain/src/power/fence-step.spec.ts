@@ -386,7 +386,7 @@ describe('fencing, decided', () => {
     const incident = { level: 0, attempt: 0, commands: [] };
     const step = (m: FenceMemory) => decideFence(incident, [[device('bmc')]], m, 3_000);
     expect(step(with_(2_450))).toEqual({ do: 'recheck' });
-    // It was given for the record as it stood before: whoever wrote since may have taken it back.
+    // It was given for the record as it stood before: whoever wrote since may have cancelled it.
     expect(step(with_(2_850, { revision: 6 }))).toEqual({ do: 'recheck' });
     expect(step(with_(2_950, { revision: 6 }))).toEqual({ do: 'wait', untilMs: 3_050 });
     // Of an inventory that is slow each time the answers count all the same; one slow answer is asked for again.

@@ -25,7 +25,7 @@ const SLOW_ANSWERS = 2;
 export const counts = (a: RecheckAnswer | undefined, now: number): a is RecheckAnswer =>
   a !== undefined && a.go && now - a.atMs <= (a.slow < SLOW_ANSWERS ? RECHECK_ANSWER_MS : SLOW_RECHECK_ANSWER_MS);
 
-/** It was given for the incident as it stands in this revision: whoever took it back has written another. */
+/** It was given for the incident as it stands in this revision: whoever cancelled it has written another. */
 export const isFor = (a: RecheckAnswer, revision: number): boolean => a.revision === revision;
 
 /** @param before the one that was asked for before it */

@@ -430,9 +430,9 @@ export const fence: readonly Mutant[] = [
     specs: ['libs/domain/src/incident/candidates.spec.ts'],
   },
   {
-    name: 'what a person took back of a DEGRADED node is opened again while it stays so',
-    file: 'apps/inventory/src/plan/incidents/taken-back.ts',
-    symbol: 'takenBackOver',
+    name: 'what an operator cancelled of a DEGRADED node is opened again while it stays so',
+    file: 'apps/inventory/src/plan/incidents/operator-cancel.ts',
+    symbol: 'operatorCancelOver',
     operation: { operand: '!isDownByPolicy(i, now)' },
     specs: ['apps/inventory/src/incidents/verdict-effect.spec.ts'],
   },
@@ -577,7 +577,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
   },
   {
-    name: 'a power-on is taken back by settings that a gap hides',
+    name: 'a power-on is cancelled by settings that a gap hides',
     file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
     symbol: 'assessPowerOn',
     operation: { replace: '!fleet.knowsSettings', with: 'false' },
@@ -598,10 +598,10 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/openings.spec.ts'],
   },
   {
-    name: 'an incident takes the place of one that a person has taken back meanwhile',
+    name: 'an incident takes the place of one that an operator has cancelled meanwhile',
     file: 'apps/inventory/src/plan/incidents/openings.ts',
     symbol: 'isLeftAlone',
-    operation: { replace: 'isTakenBack(over)', with: 'false' },
+    operation: { replace: 'isCancelledByOperator(over)', with: 'false' },
     specs: ['apps/inventory/src/plan/incidents/openings.spec.ts'],
   },
   {

@@ -8,7 +8,7 @@ import {
   type NodeRecord,
   type StormView,
 } from '#contracts';
-import { isTakenBack } from './taken-back.js';
+import { isCancelledByOperator } from './operator-cancel.js';
 import { FLEET, type WantedAlarm } from '../../alarms/keep-alarms.js';
 import { runsNowhere } from '../alarms/dead-work.js';
 import { wasCommanded } from '#domain/incident/phases.js';
@@ -161,12 +161,12 @@ export function leftOff(i: IncidentRecord, node: NodeRecord | undefined): Wanted
 }
 
 const notRecovered = (i: IncidentRecord, node: NodeRecord | undefined): WantedAlarm | undefined =>
-  isTakenBack(i) && node !== undefined && i.takenBack !== undefined
+  isCancelledByOperator(i) && node !== undefined && i.takenBack !== undefined
     ? {
         code: 'fencing-suppressed',
         subject: i.node,
         severity: 'critical',
-        message: `${i.takenBack.by} took its incident back (${i.takenBack.reason}): it is not heard, and nothing of it is recovered. To order it again: muster node fence ${i.node} --reason "…".`,
+        message: `${i.takenBack.by} cancelled its incident (${i.takenBack.reason}): it is not heard, and nothing of it is recovered. To order it again: muster node fence ${i.node} --reason "…".`,
       }
     : undefined;
 

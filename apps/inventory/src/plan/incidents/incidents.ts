@@ -13,7 +13,7 @@ import {
   assess,
   assessmentIntents,
   eachOpen,
-  takenBackIntents,
+  operatorCancelIntents,
 } from './open-incidents.js';
 import { awaitedBoots, closeForNext, openIncident, opening, openings } from './openings.js';
 
@@ -61,7 +61,7 @@ export const incidents: Concern<IncidentCondition> = {
       ...toClose.failed,
       ...toClose.made.flatMap(({ step, last }) => (step === 'close' && last !== undefined ? [closeForNext(last)] : [])),
       ...allIntents(eachOpen(fleet, (i) => assessmentIntents(i, assess(i, fleet)))),
-      ...takenBackIntents(fleet),
+      ...operatorCancelIntents(fleet),
     ];
   },
   holdsBy: (x, fleet) => {

@@ -7,7 +7,7 @@ import { aNode, anIncident, aVerdict } from '../../testing/records.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { Intent, Moment } from '../intent.js';
 import { isAsSeen } from './incident-changes.js';
-import { investigatedIntents, assess, assessmentIntents, takenBackIntents } from './open-incidents.js';
+import { investigatedIntents, assess, assessmentIntents, operatorCancelIntents } from './open-incidents.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const node = aNode('n-1');
@@ -165,7 +165,7 @@ describe('the records alone', () => {
     expect(assess(anIncident('n-1', { phase: 'fenced' }), facts).do).toBe('nothing');
   });
 
-  it('take back a power-on that may not be any more, by settings that are known', () => {
+  it('cancel a power-on that may not be any more, by settings that are known', () => {
     const { store, written } = world();
     store.nodes.set('n-1', { ...node, cordon: { by: 'eve', reason: 'x', at: 1 } });
     const powerOn: NonNullable<IncidentRecord['powerOn']> = { wanted: true, requestedAt: 1 };
@@ -175,12 +175,12 @@ describe('the records alone', () => {
     expect(assess(i, { ...facts, knowsSettings: false })).toEqual({ do: 'nothing' });
   });
 
-  it('end what a person has taken back once the node runs another boot', () => {
+  it('end what an operator has cancelled once the node runs another boot', () => {
     const { store, written } = world();
     const i = anIncident('n-1', { phase: 'cancelled', takenBack: { by: 'eve', reason: 'x', at: 1 } });
     store.incidents.set('n-1', i);
-    expect(takenBackIntents(fleetOf(store))).toEqual([]);
+    expect(operatorCancelIntents(fleetOf(store))).toEqual([]);
     store.nodes.set('n-1', { ...node, bootId: 'next' });
-    expect(written(takenBackIntents(fleetOf(store)), i)?.takenBack?.over).toBe(true);
+    expect(written(operatorCancelIntents(fleetOf(store)), i)?.takenBack?.over).toBe(true);
   });
 });

@@ -31,7 +31,7 @@ import {
 } from './incident-facts.js';
 import type { IncidentAge, IncidentCondition } from './incident-facts.js';
 import { incidentStep, needsIdentity, stoppedStep, type DecidedStep, type IncidentStep } from './incident-step.js';
-import { isTakenBack, takenBackOver } from './taken-back.js';
+import { isCancelledByOperator, operatorCancelOver } from './operator-cancel.js';
 import { withheld } from './withheld.js';
 
 /** What the records alone say of an open incident. */
@@ -91,15 +91,15 @@ function endDeleted(i: IncidentRecord, reason: string): ChangeIncident {
   };
 }
 
-/** A person's word that is over: heard again, or in another boot, its next death is another one. */
-export const takenBackIntents = (fleet: Fleet): Intent[] =>
+/** An operator's cancel that is over: heard again, or in another boot, its next death is another one. */
+export const operatorCancelIntents = (fleet: Fleet): Intent[] =>
   allIntents(
     eachIncident(fleet, (i): Intent[] => {
-      if (!isTakenBack(i)) return [];
+      if (!isCancelledByOperator(i)) return [];
       const node = fleet.nodes.get(i.node)?.value;
       const over = (now: IncidentRecord): IncidentRecord | undefined =>
-        takenBackOver(now, node && verdictHeard(fleet, node), node?.bootId);
-      return over(i) === undefined ? [] : [changeAsSeen(i, 'It was heard since it was taken back.', over)];
+        operatorCancelOver(now, node && verdictHeard(fleet, node), node?.bootId);
+      return over(i) === undefined ? [] : [changeAsSeen(i, 'It was heard since an operator cancelled it.', over)];
     }),
   );
 

@@ -66,7 +66,7 @@ describe('for a dead node', () => {
     expect(intent?.followedBy(made as IncidentRecord)).toMatchObject([{ do: 'take-permit', key: 'i-new' }]);
   });
 
-  it('nothing is opened in the place of a record that a person has taken back meanwhile, or that is switched on', () => {
+  it('nothing is opened in the place of a record that an operator has cancelled meanwhile, or that is switched on', () => {
     const store = storeOf(stored('DOWN'));
     const facts = fleetOf(store);
     const [opening] = openings(facts, () => 0).made;

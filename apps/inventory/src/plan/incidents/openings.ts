@@ -20,7 +20,7 @@ import {
 import { openingStep, type OpeningStep } from './incident-step.js';
 import { newIncident } from './new-incident.js';
 import { investigatedIntents } from './open-incidents.js';
-import { isTakenBack } from './taken-back.js';
+import { isCancelledByOperator } from './operator-cancel.js';
 
 /** A node that is DOWN as of now, or counts as DOWN, and what is to be done about it. */
 export interface Opening {
@@ -56,7 +56,7 @@ export function opening(node: NodeRecord, degraded: boolean, fleet: Fleet, age: 
 
 /** No incident takes the place of this one, which is over, by itself. */
 export const isLeftAlone = (over: IncidentRecord, at: BootView, age: IncidentAge): boolean =>
-  isTakenBack(over) || isSwitchedOn(over, at, age);
+  isCancelledByOperator(over) || isSwitchedOn(over, at, age);
 
 interface BootView {
   node: NodeRecord | undefined;

@@ -21,7 +21,7 @@ describe('an order to fence a node whose incident is open', () => {
     expect(i.steps.at(-1)?.detail).toBe(`eve ordered it too: smoke (opened by a verdict: ${auto.reason})`);
   });
 
-  it('is not taken back by a verdict, as no order by hand is; only by life where nobody heard the node', () => {
+  it('is not cancelled by a verdict, as no order by hand is; only by life where nobody heard the node', () => {
     for (const phase of ['investigating', 'suppressed', 'fencing'] as const) {
       const auto = anIncident('n-1', { phase });
       const i = orderedToo(auto, eve);
@@ -61,7 +61,7 @@ describe('an order to fence a node whose incident is open', () => {
     expect(orderedToo({ ...auto, wantedAt: 'UP' }, eve).released).toEqual(released);
   });
 
-  it('keeps the node off after its recovery, and takes back a power-on that is still wanted', () => {
+  it('keeps the node off after its recovery, and cancels a power-on that is still wanted', () => {
     const fencing = { afterRecovery: 'power-on', mode: 'enforce' } as const;
     const fenced = anIncident('n-1', { phase: 'fenced', proof: { kind: 'read-back', at: 1 } });
     expect(decidePowerOn(fenced, fencing, {}, 1e12).wanted).toBe(true);

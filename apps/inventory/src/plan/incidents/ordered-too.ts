@@ -18,7 +18,7 @@ export interface OrderToFence {
 
 /**
  * What an order to fence makes of the node's open incident. One of a verdict is an order by hand from then on: else the
- * next verdict would take back what a person was told is under way. Once it is recovered nothing is left to be ordered
+ * next verdict would cancel what an operator was told is under way. Once it is recovered nothing is left to be ordered
  * but that it stays off.
  */
 export function orderedToo(i: IncidentRecord, o: OrderToFence): IncidentRecord {

@@ -13,7 +13,7 @@ import { until } from '../../inventory/src/testing/until.js';
 import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 /** Over HTTP, on a running inventory; the spec plays agents, detector and fencing leader. */
-describe('what an operator takes back, or puts right', () => {
+describe('what an operator cancels, or puts right', () => {
   let served: ServedFleet;
   let gateway: GatewayBeside;
 
