@@ -21,7 +21,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   investigating: [
     'The gates are asked, with the verdict as of now.',
-    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`; or a person confirms the node down or cancels it.',
+    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`; or an operator confirms the node down or cancels it.',
   ],
   suppressed: [
     'Blocked by a gate, which is named with its figures.',
@@ -29,15 +29,15 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   ],
   fencing: [
     'The fencing leader powers the node off, level by level, and reads its power back.',
-    'Two reads as off of each device of a level; or no level is left; or the node is heard when the quarantine is over; or a person confirms it down. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
+    'Two reads as off of each device of a level; or no level is left; or the node is heard when the quarantine is over; or an operator confirms it down. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
   ],
   fenced: [
-    'The power was proven off, or a person has confirmed that the node is down.',
+    'The power was proven off, or an operator has confirmed that the node is down.',
     'The conductor begins the recovery; or the node speaks, and the proof is void.',
   ],
   failed: [
     'No fencing level could be proven off. Nothing is recovered, and the alarm `fencing-failed` stands.',
-    'The backoff is over, the devices were edited, or a person confirms the node down; or the node is heard. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
+    'The backoff is over, the devices were edited, or an operator confirms the node down; or the node is heard. Before the first `off` also: a gate stops, the verdict is no longer `DOWN`, or an operator cancels it.',
   ],
   recovering: [
     'What was assigned to the node is taken from it while it is off, placed, and started elsewhere. What the node has when it comes back stays with it.',
@@ -216,7 +216,7 @@ export const returnTexts: Record<ReturnStage, StateText> = {
 
 export const returnStepTexts: Record<ReturnStep['do'], string> = {
   wait: 'it waits',
-  hold: 'it is held: a person is asked',
+  hold: 'it is held: an operator is asked',
   lift: 'its hold is lifted, and it is checked anew',
   check: 'a check begins',
   resetup: 'a re-setup begins',
@@ -228,7 +228,7 @@ export const checkedStepTexts: Record<CheckedStep['do'], string> = {
   serve: 'the return is over: the node is in service',
   check: 'it is checked again, after the backoff for checks that failed',
   reach: 'it is checked again, after the backoff for ssh',
-  hold: 'it is held: a person is asked',
+  hold: 'it is held: an operator is asked',
   resetup: 'it is to be set up again',
 };
 
@@ -236,6 +236,6 @@ export const resetupStepTexts: Record<ResetupStep, string> = {
   serve: 'the return is over: the node is in service',
   check: 'that return gets its check',
   note: 'nothing: the node is what it was',
-  hold: 'it is held: a person is asked',
-  'take-out': 'it is held, and out of service (`maintenance`): a person is asked',
+  hold: 'it is held: an operator is asked',
+  'take-out': 'it is held, and out of service (`maintenance`): an operator is asked',
 };

@@ -36,7 +36,7 @@ export const phaseChanges: readonly PhaseChange[] = [
   { from: 'suppressed', to: 'cancelled', by: inventory, uncommanded: true },
   { from: 'suppressed', to: 'fenced', by: inventory },
 
-  // Read back by the fencer, or confirmed by a person.
+  // Read back by the fencer, or confirmed by an operator.
   { from: 'fencing', to: 'fenced', by: ['inventory', 'fencer'] },
   { from: 'fencing', to: 'failed', by: fencer },
   { from: 'fencing', to: 'survived', by: inventory },

@@ -14,7 +14,7 @@ export interface ResetupView {
 
 /**
  * `serve`: the return is over. `check`: the return that came meanwhile gets its check. `note`: the node is what it was.
- * `hold`: a person is asked. `take-out`: so, too, and the node is out of service, half set up.
+ * `hold`: an operator is asked. `take-out`: so, too, and the node is out of service, half set up.
  */
 export type ResetupStep = 'serve' | 'check' | 'note' | 'hold' | 'take-out';
 
