@@ -3,6 +3,13 @@ import { phaseText, type StatusView, type TaskView, type UnhealthyNode } from '#
 /** Three leases make a working Muster; each is taken over within seconds when its holder dies. */
 export const NEEDED_LEASES = ['detector', 'conductor', 'fencer'] as const;
 
+/** Which service takes the lease. */
+const contenders: Readonly<Record<(typeof NEEDED_LEASES)[number], string>> = {
+  detector: 'a detector',
+  conductor: 'an inventory',
+  fencer: 'a fencer',
+};
+
 /** A beacon older than this makes every verdict UNKNOWN: the source is BEACON_FRESH_MS of the contracts. */
 const BEACON_OLD_MS = 3_000;
 
@@ -11,7 +18,9 @@ const holderOf = (s: StatusView, name: string): string | undefined =>
 
 /** What makes it serious: nobody would be fenced, or a fencing is stuck. */
 export function criticalFindings(s: StatusView): string[] {
-  const leaders = NEEDED_LEASES.filter((name) => holderOf(s, name) === undefined).map((name) => `no ${name} leads`);
+  const leaders = NEEDED_LEASES.filter((name) => holderOf(s, name) === undefined).map(
+    (name) => `no ${name} leads (where that lasts, start ${contenders[name]})`,
+  );
   // First, since all else may follow from it.
   const findings = [...(s.store === undefined ? [] : [s.store.replace(/\.$/, '')]), ...leaders];
   if (s.detector.beaconAgeMs === undefined || s.detector.beaconAgeMs > BEACON_OLD_MS)

@@ -106,6 +106,8 @@ describe('muster status', () => {
     expect(first({ stale: 'the view of the records has a gap' })).toBe(
       'prod: needs attention: what is told may be old: the view of the records has a gap',
     );
+    const leases = well.leases.map((l) => (l.name === 'conductor' ? { ...l, holder: '' } : l));
+    expect(first({ leases })).toBe('prod: serious: no conductor leads (where that lasts, start an inventory)');
     expect(first(observing)).toBe(
       'prod: needs attention: fencing only observes (muster fencing set enforce); alarm drift a-1',
     );

@@ -20,7 +20,11 @@ export class DriverRegistry implements PowerDrivers {
     for (const driver of this.all) {
       const fault = await driver.selfTest();
       if (fault === undefined) passed.push(driver.name);
-      else this.context.log.warn({ driver: driver.name, fault }, 'power driver fails its self-test');
+      else
+        this.context.log.warn(
+          { driver: driver.name, fault },
+          'power driver fails its self-test: install or repair its program on this host',
+        );
     }
     return passed;
   }

@@ -59,7 +59,12 @@ export class DriverWatch {
     // What has been given up comes back by a test.
     if (started && failures >= MOST_FAILURES) return;
     this.failures.set(driver, started ? 0 : 1);
-    this.parts.log.warn({ driver }, started ? 'power driver can be started again' : 'power driver cannot be started');
+    this.parts.log.warn(
+      { driver },
+      started
+        ? 'power driver can be started again'
+        : 'power driver cannot be started: where that lasts, install or repair its program on this host',
+    );
     this.changed();
     this.schedule();
   }
@@ -79,7 +84,8 @@ export class DriverWatch {
     for (const [driver, failures] of this.failures)
       if (!passed.has(driver) && failures < MOST_FAILURES) {
         this.failures.set(driver, failures + 1);
-        if (failures + 1 === MOST_FAILURES) this.parts.log.error({ driver }, 'power driver is lost');
+        if (failures + 1 === MOST_FAILURES)
+          this.parts.log.error({ driver }, 'power driver is lost: install or repair its program on this host');
       }
     this.schedule();
     if (JSON.stringify([...this.failures]) !== before) this.changed();
@@ -91,7 +97,10 @@ export class DriverWatch {
     const isWell = [...this.failures.values()].every((failures) => failures === 0);
     this.timer = this.parts.clock.after(isWell ? TEST_MS : RETEST_MS, () => {
       this.test().catch((error: unknown) => {
-        this.parts.log.error({ reason: MusterError.from(error).message }, 'self-test broke off');
+        this.parts.log.error(
+          { reason: MusterError.from(error).message },
+          'self-test of the power drivers broke off, and is tried again: where that lasts, restart this fencer',
+        );
         this.schedule();
       });
     });

@@ -178,10 +178,13 @@ export class FencingLeader {
     const back = standsBack(me, this.waiting(incidents), others);
     if (!back && this.lease === undefined) this.contend();
     if (!back || this.lease === undefined) return;
-    this.parts.log.warn({}, 'another fencer can do what this one cannot: the lease is left to it');
+    this.parts.log.warn({}, 'another fencer can do what this one cannot: the lease is left to it; see muster drivers');
     this.turning = this.giveUp()
       .catch((error: unknown) =>
-        this.parts.log.error({ reason: MusterError.from(error).message }, 'the lease was not given up in order'),
+        this.parts.log.error(
+          { reason: MusterError.from(error).message },
+          'the lease was not given up in order: it ends by itself',
+        ),
       )
       .finally(() => (this.turning = undefined));
   }
@@ -212,7 +215,10 @@ export class FencingLeader {
     const done: Promise<void> = fencer
       .run()
       .catch((error: unknown) =>
-        this.parts.log.error({ node, reason: MusterError.from(error).message }, 'fencing of this node broke off'),
+        this.parts.log.error(
+          { node, reason: MusterError.from(error).message },
+          `fencing of this node broke off, and is begun anew: where that lasts, see muster incident get ${node}`,
+        ),
       )
       .finally(() => {
         this.underWay.delete(done);

@@ -174,7 +174,10 @@ export class NodeFencer {
         }
         // Somebody wrote first: what was decided on is no longer so.
         if (failure.code === 'REVISION_CONFLICT') continue;
-        this.parts.bus.log.warn({ node: this.node, code: failure.code, reason: failure.message }, 'fencing is delayed');
+        this.parts.bus.log.warn(
+          { node: this.node, code: failure.code, reason: failure.message },
+          `fencing is delayed, and tried again: where that lasts, see muster incident get ${this.node}`,
+        );
         await this.rest(this.clock.monotonicMs() + RETRY_MS);
       }
     }
@@ -383,7 +386,7 @@ export class NodeFencer {
         if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST')
           this.parts.bus.log.warn(
             { node: this.node, device: c.device.id, code: failure.code, reason: failure.message },
-            'command not given',
+            `command not given, and decided anew: where that lasts, see muster incident get ${this.node}`,
           );
       })
       .finally(() => {

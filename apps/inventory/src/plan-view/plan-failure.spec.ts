@@ -3,8 +3,8 @@ import { MusterError, type ErrorCode } from '#contracts';
 import { planFailure } from './plan-failure.js';
 
 it.each<[ErrorCode, ErrorCode, RegExp]>([
-  ['NO_RESPONDER', 'NOT_LEADER', /^no inventory holds the lease/],
-  ['LEASE_LOST', 'NOT_LEADER', /^no inventory holds the lease/],
+  ['NO_RESPONDER', 'NOT_LEADER', /^no inventory holds the lease.*where that lasts, start an inventory/],
+  ['LEASE_LOST', 'NOT_LEADER', /^no inventory holds the lease.*where that lasts, start an inventory/],
   ['TIMEOUT', 'CONDUCTOR_SLOW', /^the inventory that holds the lease conductor has not answered within 2 s/],
   ['NODE_UNKNOWN', 'NODE_UNKNOWN', /^so it is$/],
 ])('a plan that ends with %s is refused with %s, as what it is', (code, told, text) => {

@@ -10,7 +10,7 @@ export function planFailure(cause: unknown, waitedMs: number): MusterError {
     case 'LEASE_LOST':
       return failed(
         'NOT_LEADER',
-        'no inventory holds the lease conductor now, so nobody decides: ask again in a few seconds, and look at muster status where that lasts',
+        'no inventory holds the lease conductor now, so nobody decides: ask again in a few seconds; where that lasts, start an inventory (muster status names the holder)',
       );
     case 'TIMEOUT':
       return failed(
