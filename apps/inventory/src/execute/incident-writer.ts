@@ -39,7 +39,7 @@ export class IncidentWriter {
   }
 
   async takePermit(i: TakePermit, c: Right): Promise<Written> {
-    const decision = await this.permits.take(i.incident, i.node, () => void c.check());
+    const decision = await this.permits.acquire(i.incident, i.node, () => void c.check());
     return { isWritten: decision.granted, next: i.followedBy(decision) };
   }
 

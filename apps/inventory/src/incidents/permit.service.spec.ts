@@ -20,7 +20,7 @@ function world(cap: number) {
   return {
     store,
     take: (node: string, check = held): Promise<PermitDecision> =>
-      w.permits.take(anIncident(node), aNode(node, { failureDomain: `rack-${node}` }), check),
+      w.permits.acquire(anIncident(node), aNode(node, { failureDomain: `rack-${node}` }), check),
     permits: (): Permits | undefined => store.permits.content[PERMITS_KEY],
     granted: (): string[] => (store.permits.content[PERMITS_KEY]?.granted ?? []).map((g) => g.node),
   };

@@ -15,7 +15,7 @@ export class PermitService {
   ) {}
 
   /** @param check called before each try; throws where the right to decide is gone */
-  async take(i: IncidentRecord, node: NodeRecord, check: () => void): Promise<PermitDecision> {
+  async acquire(i: IncidentRecord, node: NodeRecord, check: () => void): Promise<PermitDecision> {
     let decision: PermitDecision | undefined;
     await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
       check();
@@ -32,13 +32,13 @@ export class PermitService {
   }
 
   private decide(current: Permits | undefined, i: IncidentRecord, node: NodeRecord): PermitDecision {
-    const look = this.facts.permits(() => stormId(this.store.random.uuid()));
-    if (look === undefined) {
+    const facts = this.facts.permits(() => stormId(this.store.random.uuid()));
+    if (facts === undefined) {
       const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
       const gate = { gate: 'BRAKE', pass: false, detail } as const;
       return { granted: false, permits: undefined, gate, results: [gate] };
     }
-    return decidePermit(current, { ...look, incident: i.id, node, released: i.released?.gates ?? [] });
+    return decidePermit(current, { ...facts, incident: i.id, node, released: i.released?.gates ?? [] });
   }
 
   /**

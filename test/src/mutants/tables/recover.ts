@@ -158,7 +158,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'the work of a node that has come back is taken from it by a view of before',
     file: 'apps/inventory/src/plan/recovery/recovery-intents.ts',
-    symbol: 'take',
+    symbol: 'clearAssignment',
     operation: { replace: '{ nodes: [i.node] }', with: '{}' },
     specs: ['apps/inventory/src/plan/recovery/recovery.spec.ts'],
   },

@@ -274,7 +274,7 @@ export const recovery: readonly Mutant[] = [
   {
     name: 'the job that was on its way to a dead node goes on',
     file: `${PLAN}/recovery-intents.ts`,
-    symbol: 'take',
+    symbol: 'clearAssignment',
     operation: { replace: '[callBack(job, workload)]', with: '[]' },
     specs,
   },

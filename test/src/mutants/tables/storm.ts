@@ -359,26 +359,26 @@ export const storm: readonly Mutant[] = [
   {
     ...PERMIT,
     name: 'a permit is decided as if nobody had one',
-    symbol: 'PermitService.take',
+    symbol: 'PermitService.acquire',
     operation: { replace: 'this.decide(current?.value, i, node)', with: 'this.decide(undefined, i, node)' },
   },
   {
     ...PERMIT,
     name: 'a permit is decided by those that were seen last',
-    symbol: 'PermitService.take',
+    symbol: 'PermitService.acquire',
     operation: { replace: 'this.decide(current?.value, i, node)', with: 'this.preview(i, node)' },
     test: 'is decided by those in the store',
   },
   {
     ...PERMIT,
     name: 'a permit is taken by who has lost the lease',
-    symbol: 'PermitService.take',
+    symbol: 'PermitService.acquire',
     operation: { drop: 'check();' },
   },
   {
     ...PERMIT,
     name: 'who takes a permit looks at the lease once, and not at each try',
-    symbol: 'PermitService.take',
+    symbol: 'PermitService.acquire',
     operation: { replace: 'check();', with: 'if (decision === undefined) check();' },
   },
   {

@@ -44,7 +44,7 @@ export const begin = (i: IncidentRecord, boots: BootFacts): NodeFirst => ({
     decide: (now, by) =>
       mayBegin(now, found, by.fleet) ? recovering(now, i.proof, by, endedBoot(i, found, boots)) : undefined,
     // A crash before all of them are taken: who follows the recovery takes the others.
-    followedBy: ({ recovery }) => recovery.map((r) => take(i, r.workload)),
+    followedBy: ({ recovery }) => recovery.map((r) => clearAssignment(i, r.workload)),
   }),
 });
 
@@ -102,7 +102,7 @@ export const noteCollateral = (i: IncidentRecord, news: CollateralNews): ChangeI
  * read anew, says that it is off by this incident: what runs in a later boot, or what that starts late and without asking,
  * would run twice. A crash in between leaves that job: the generation has grown, and whoever carries it out is refused.
  */
-export const take = (i: IncidentRecord, workload: string): ChangeWorkload => ({
+export const clearAssignment = (i: IncidentRecord, workload: string): ChangeWorkload => ({
   ...{ do: 'change-workload', key: workload, about: { workload }, told: 'cleared' },
   reason: `The power of ${i.node} is proven off.`,
   reads: { nodes: [i.node] },

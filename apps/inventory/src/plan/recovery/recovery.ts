@@ -28,7 +28,7 @@ import {
   follow,
   judge,
   noteCollateral,
-  take,
+  clearAssignment,
   voidProof,
 } from './recovery-intents.js';
 import { bootFacts, isComingBack } from './ended-boot.js';
@@ -188,7 +188,7 @@ function goOn(i: IncidentRecord, fleet: Fleet, hasNoRoom: (workload: string) => 
   });
   const decide: ChangeIncident['decide'] = (now, by) => followed(now, by, late, hasNoRoom);
   const isNews = followed(i, { fleet, token: i.conductor }, late, hasNoRoom) !== undefined;
-  return [...taken.map((r) => take(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
+  return [...taken.map((r) => clearAssignment(i, r.workload)), ...(isNews ? [follow(i, decide)] : [])];
 }
 
 /**
@@ -203,7 +203,7 @@ function finish(i: IncidentRecord, fleet: Fleet, isDoubted: boolean): Intent[] {
   const why = requestedAt === undefined ? whyOver(i, node) : undefined;
   return [
     ...(requestedAt === undefined ? [] : [countPowerOn(i, requestedAt)]),
-    ...late.map((w) => take(i, w.name)),
+    ...late.map((w) => clearAssignment(i, w.name)),
     ...(why === undefined ? [] : [close(i, why)]),
   ];
 }
