@@ -44,7 +44,7 @@ describe('the log', () => {
     const { lines, look } = teller([step('open', 'DOWN')], () =>
       down ? Promise.reject(new Error('no store')) : Promise.resolve(),
     );
-    await expect(look()).rejects.toThrow('could not be told');
+    await expect(look()).rejects.toThrow('could not be published');
     down = false;
     await look();
     expect(lines).toEqual([['warn', 'a-1: incident open: DOWN']]);
@@ -68,7 +68,7 @@ describe('the log', () => {
     const { lines, now, look } = teller([step('open', 'DOWN')], () =>
       down ? Promise.reject(new Error('no store')) : Promise.resolve(),
     );
-    await expect(look()).rejects.toThrow('could not be told');
+    await expect(look()).rejects.toThrow('could not be published');
     now.at += 3_600_000;
     down = false;
     await look(2);

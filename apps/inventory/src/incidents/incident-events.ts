@@ -6,23 +6,23 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { stepLevel, stepLine } from './step-log.js';
 
 /**
- * In a new term a conductor tells what is this young, and what it could not tell in a former one. What is older the
- * conductor before it has told: the stream drops what is told again by its id, but for two minutes only.
+ * In a new term a conductor publishes what is this young, and what it could not publish in a former one. What is older
+ * the conductor before it has published: the stream drops what comes again by its id, but for two minutes only.
  */
-const RETELL_MS = 60_000;
+const REPUBLISH_MS = 60_000;
 
 /**
- * One event for each step of each incident, whoever wrote the step (conductor, fencing leader, operator): told from
- * the record, so that no step is lost between its write and its event. What is told is logged too: a new conductor
+ * One event for each step of each incident, whoever wrote the step (conductor, fencing leader, operator): published from
+ * the record, so that no step is lost between its write and its event. What is published is logged too: a new conductor
  * repeats the last minute's in its own log.
  */
 @Injectable()
 export class IncidentEvents implements Reconciler {
-  /** Incident id → steps that were told. */
-  private readonly told = new Map<string, Set<string>>();
-  /** Steps that nobody else is known to have told: this process tried. */
-  private readonly untold = new Set<string>();
-  /** In which it told last. */
+  /** Incident id → steps that were published. */
+  private readonly published = new Map<string, Set<string>>();
+  /** Steps that nobody else is known to have published: this process tried. */
+  private readonly unpublished = new Set<string>();
+  /** In which it published last. */
   private term?: number;
 
   constructor(private readonly store: InventoryStore) {}
@@ -30,35 +30,40 @@ export class IncidentEvents implements Reconciler {
   async reconcile(c: TaskRun): Promise<void> {
     const incidents = this.store.incidents.view.entries().map((e) => e.value);
     const ids = new Set(incidents.map((i) => i.id));
-    for (const id of this.told.keys()) if (!ids.has(id)) this.told.delete(id);
+    for (const id of this.published.keys()) if (!ids.has(id)) this.published.delete(id);
     if (c.token !== this.term) for (const i of incidents) this.leaveToOthers(i);
     this.term = c.token;
     const failures: unknown[] = [];
     for (const i of incidents) await this.publish(i).catch((e: unknown) => failures.push(e));
     if (failures.length > 0)
-      throw new MusterError('INTERNAL', `${failures.length} incident(s) could not be told`, {}, { cause: failures[0] });
+      throw new MusterError(
+        'INTERNAL',
+        `${failures.length} incident(s) could not be published`,
+        {},
+        { cause: failures[0] },
+      );
   }
 
   private leaveToOthers(i: IncidentRecord): void {
     const now = this.store.clock.wallMs();
-    const old = i.steps.filter((s) => now - s.at > RETELL_MS && !this.untold.has(stepId(i, s)));
-    const told = this.told.get(i.id) ?? new Set();
-    this.told.set(i.id, new Set([...told, ...old.map(stepKey)]));
+    const old = i.steps.filter((s) => now - s.at > REPUBLISH_MS && !this.unpublished.has(stepId(i, s)));
+    const published = this.published.get(i.id) ?? new Set();
+    this.published.set(i.id, new Set([...published, ...old.map(stepKey)]));
   }
 
   private async publish(i: IncidentRecord): Promise<void> {
-    let told = this.told.get(i.id);
-    if (told === undefined) this.told.set(i.id, (told = new Set()));
+    let published = this.published.get(i.id);
+    if (published === undefined) this.published.set(i.id, (published = new Set()));
     for (const step of i.steps) {
       const key = stepKey(step);
-      if (told.has(key)) continue;
+      if (published.has(key)) continue;
       const data: EventMap['incident'] = { node: i.node, incident: i.id, phase: step.phase, detail: step.detail };
       if (step.phase === 'suppressed' && i.gate !== undefined) data.gate = i.gate;
       const id = stepId(i, step);
-      this.untold.add(id);
+      this.unpublished.add(id);
       await this.store.bus.emit('incident', i.node, data, { id });
-      this.untold.delete(id);
-      told.add(key);
+      this.unpublished.delete(id);
+      published.add(key);
       const { bus } = this.store;
       bus.log[stepLevel(step.phase)]({ node: i.node, incident: i.id }, stepLine(i, step));
     }
