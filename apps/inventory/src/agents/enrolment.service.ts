@@ -16,7 +16,7 @@ import {
   enrolledNode,
   isLeftover,
   mayBeSecond,
-  takenBack,
+  withoutEnrolment,
   withAgentKey,
   type EnrolRequest,
 } from './enrolment.js';
@@ -90,7 +90,7 @@ export class EnrolmentService {
       refuseSecondNode(r, before, await this.nodesNow());
     } catch (e) {
       if (before === undefined) await this.deleteLeftover(name, key);
-      else await this.nodes.upsert(name, (now) => now && takenBack(now, before, key));
+      else await this.nodes.upsert(name, (now) => now && withoutEnrolment(now, before, key));
       const { code, message, facts } = MusterError.from(e);
       throw new MusterError(code, `${name} was not kept, try again: ${message}`, facts, { cause: e });
     }

@@ -137,7 +137,7 @@ const WRITTEN: readonly string[] = [
  * As it was before the enrolment that has issued `key`; what that does not write stays as it is now. Undefined: it stays
  * as it is, since the enrolment was undone already, or its agent has come.
  */
-export function takenBack(now: NodeRecord, before: NodeRecord, key: string): NodeRecord | undefined {
+export function withoutEnrolment(now: NodeRecord, before: NodeRecord, key: string): NodeRecord | undefined {
   if (!isLeftBy(key, before, now)) return undefined;
   const others = Object.entries(now).filter(([field]) => !WRITTEN.includes(field));
   const was = Object.entries(before).filter(([field]) => WRITTEN.includes(field));

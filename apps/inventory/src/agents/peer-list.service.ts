@@ -122,11 +122,11 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
         return { version: (stored?.value.version ?? 0) + 1, hash };
       });
       const lists = new FleetLists(content, done.value?.version ?? 0);
-      const told = new Set([...(this.current?.lists.names ?? []), ...lists.names]);
+      const names = new Set([...(this.current?.lists.names ?? []), ...lists.names]);
       this.current = { hash, lists };
       // Every replica tells when its own lists are new: an agent that was told by a faster one may have asked this one,
       // and got the list before.
-      for (const name of told) this.store.bus.publish(Subjects.peersChanged(name), {});
+      for (const name of names) this.store.bus.publish(Subjects.peersChanged(name), {});
     } catch (e) {
       this.dirty = true;
       throw e;

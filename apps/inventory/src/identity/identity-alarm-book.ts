@@ -6,8 +6,8 @@ import { identityAlarms } from './identity-alarms.js';
 type Addresses = ReturnType<AddressesOf>;
 
 /**
- * The alarms about these nodes as of the last comparison, for as long as their names stand for the same: for them each of
- * thousands of devices is compared with all others.
+ * The alarms about these nodes as of the last comparison, for as long as their names stand for the same: for them
+ * each of thousands of devices is compared with all others.
  */
 export class IdentityAlarmBook {
   private last: { asked: Map<string, Addresses>; alarms: WantedAlarm[] } | undefined;

@@ -23,14 +23,14 @@ export class StormsController {
 
   @Rpc('inventory.storms.release')
   release(q: RpcRequest<'inventory.storms.release'>): Promise<RpcAnswer<'inventory.storms.release'>> {
-    return this.audit.of(q, 'storm-release', q.id, told(q), () => this.storms.release(q));
+    return this.audit.of(q, 'storm-release', q.id, auditText(q), () => this.storms.release(q));
   }
 
   @Rpc('inventory.storms.confirm')
   confirm(q: RpcRequest<'inventory.storms.confirm'>): Promise<RpcAnswer<'inventory.storms.confirm'>> {
-    return this.audit.of(q, 'storm-confirm', q.id, told(q), () => this.storms.confirm(q));
+    return this.audit.of(q, 'storm-confirm', q.id, auditText(q), () => this.storms.confirm(q));
   }
 }
 
-const told = (q: { nodes?: string[]; reason: string }): string =>
+const auditText = (q: { nodes?: string[]; reason: string }): string =>
   q.nodes === undefined ? q.reason : `${q.nodes.join(', ')}: ${q.reason}`;

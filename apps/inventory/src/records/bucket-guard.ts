@@ -139,8 +139,8 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     if (this.host === undefined) return;
     const { bucket, view } = settingsOf<StoreDiskRecord>(this.store);
     const key = `${STORE_DISK_PREFIX}${this.host}`;
-    const told = diskToRecord(view.get(key)?.value, disk, this.context.clock.wallMs());
-    if (told !== undefined) await bucket.mutate(key, () => told, { overUnreadable: true });
+    const record = diskToRecord(view.get(key)?.value, disk, this.context.clock.wallMs());
+    if (record !== undefined) await bucket.mutate(key, () => record, { overUnreadable: true });
   }
 
   /** What else is looked at does not wait for it. */

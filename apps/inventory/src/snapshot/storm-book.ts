@@ -14,8 +14,8 @@ export interface StormAges {
 /** What is kept between two rounds about storms. */
 export interface StormsKept extends StormAges {
   /**
-   * Since who conducts in this term has written a checkpoint, or has begun its rounds, as of its last round: it first learns
-   * from the one before how old all is.
+   * Since who conducts in this term has written a checkpoint, or has begun its rounds, as of its last round: it first
+   * learns from the one before how old all is.
    */
   sinceCheckpoint(term: number): AgeMs;
 }

@@ -85,11 +85,11 @@ function ofAbsent({ workload: w, changedForMs }: StandingFacts, node: AssignedNo
   if (failing !== undefined) return { state: 'failing', ...failing };
   if (w.stop !== undefined) return { state: 'stopping' };
   if (w.start?.job !== undefined) return { state: 'starting' };
-  const look = { text: 'The message says what it waits for.', command: `muster node get ${name}` };
-  if (w.held !== undefined) return { state: 'held', why: w.held, remedy: look };
+  const see = { text: 'The message says what it waits for.', command: `muster node get ${name}` };
+  if (w.held !== undefined) return { state: 'held', why: w.held, remedy: see };
   if (changedForMs < CHANGE_SEEN_MS) return { state: 'starting' };
   if (w.start !== undefined)
-    return { state: 'waiting', why: `Its start on ${name} is owed, and was not given yet.`, remedy: look };
+    return { state: 'waiting', why: `Its start on ${name} is owed, and was not given yet.`, remedy: see };
   return {
     state: 'missing',
     why: `${name} is heard and does not run it.`,
@@ -175,19 +175,15 @@ type Silent = Required<Pick<WorkloadStanding, 'state' | 'why' | 'remedy'>>;
 function whySilent(node: AssignedNode): Silent | undefined {
   const { record: n, verdict, report } = node;
   const said = (state: Silent['state'], why: string, remedy: Remedy): Silent => ({ state, why, remedy });
-  const look = { text: 'See by whom it is heard, and since when.', command: `muster node why ${n.name}` };
+  const see = { text: 'See by whom it is heard, and since when.', command: `muster node why ${n.name}` };
   const byIncident = whyIncident(node);
   if (byIncident !== undefined) return byIncident;
   if (verdict === 'DOWN') {
     const alone = `${n.name} is DOWN${n.cordon === undefined ? '.' : ` and cordoned by ${n.cordon.by} (${n.cordon.reason}): it is not fenced.`}`;
-    return said(
-      'dead',
-      alone,
-      n.cordon === undefined ? look : alarmRemedy({ code: 'dead-with-work', subject: n.name }),
-    );
+    return said('dead', alone, n.cordon === undefined ? see : alarmRemedy({ code: 'dead-with-work', subject: n.name }));
   }
   if (verdict === 'LEFT')
-    return said('waiting', `${n.name} has left (${n.verdict?.left ?? 'planned'}), and is not back.`, look);
+    return said('waiting', `${n.name} has left (${n.verdict?.left ?? 'planned'}), and is not back.`, see);
   if (n.revoked !== undefined)
     return said('unknown', `The agent of ${n.name} was shut out: nobody sees what runs there.`, outRemedy('STATE', n));
   if (report === undefined && isNeverHeard(n))
@@ -197,13 +193,13 @@ function whySilent(node: AssignedNode): Silent | undefined {
     return said(
       'unknown',
       `${n.name} has not reported${since}${verdict === undefined ? '' : `, and is ${verdict}`}.`,
-      look,
+      see,
     );
   }
   if (report.workloads === undefined)
     return said('unknown', `${n.name} does not say what it runs.`, {
       text: 'Run muster-agent status there: its lister fails, or it has none.',
-      command: look.command,
+      command: see.command,
     });
   return undefined;
 }

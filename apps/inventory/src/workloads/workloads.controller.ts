@@ -25,8 +25,8 @@ export class WorkloadsController {
   @Rpc('inventory.workloads.list')
   list(q: RpcRequest<'inventory.workloads.list'>): RpcAnswer<'inventory.workloads.list'> {
     const { items, ...rest } = page(this.workloads.list(), q, (w) => w.name);
-    const look = this.standing.snapshot();
-    return { ...rest, items: items.map((w) => ({ ...shown(w), actual: look(w) })) };
+    const standingOf = this.standing.snapshot();
+    return { ...rest, items: items.map((w) => ({ ...shown(w), actual: standingOf(w) })) };
   }
 
   @Rpc('inventory.workloads.get')

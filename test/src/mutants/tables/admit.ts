@@ -262,7 +262,7 @@ export const admit: readonly Mutant[] = [
     name: 'a node keeps what a machine was refused for',
     file: 'apps/inventory/src/agents/enrolment.service.ts',
     symbol: 'EnrolmentService.refuseTwin',
-    operation: { drop: 'await this.nodes.upsert(name, (now) => now && takenBack(now, before, key))' },
+    operation: { drop: 'await this.nodes.upsert(name, (now) => now && withoutEnrolment(now, before, key))' },
     specs: ['apps/inventory/src/agents/enrolment-rpc.spec.ts'],
   },
   {

@@ -673,7 +673,7 @@ export const fence: readonly Mutant[] = [
     name: 'an alarm of a missed boot that is over keeps the next boot from its grace',
     file: 'apps/inventory/src/plan/alarms/alarm-intents.ts',
     symbol: 'isTold',
-    operation: { operand: 'isActive(told)' },
+    operation: { operand: 'isActive(stored)' },
     specs: ['apps/inventory/src/plan/incidents/missed-boots.spec.ts'],
   },
   {

@@ -29,8 +29,8 @@ export function alarmIntents(
 
 /** It stands, whoever raised it. */
 export function isTold({ alarms }: Pick<Fleet, 'alarms'>, code: AlarmCode, subject: string): boolean {
-  const told: AlarmRecord | undefined = alarms.get(alarmKey(code, subject))?.value;
-  return told !== undefined && isActive(told);
+  const stored: AlarmRecord | undefined = alarms.get(alarmKey(code, subject))?.value;
+  return stored !== undefined && isActive(stored);
 }
 
 const aboutIt = ({ code, subject }: Pick<WantedAlarm, 'code' | 'subject'>): { alarm: string } => ({

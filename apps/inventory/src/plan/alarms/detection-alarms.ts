@@ -155,10 +155,10 @@ function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAla
  * looked for long enough, all stay as they are. A list that is full says nothing of what found no room on it.
  */
 function conditions(f: DetectionFacts): WantedAlarm[] {
-  const told = f.beacon?.fresh === true ? f.beacon.conditions : undefined;
-  const wanted = (told ?? []).filter((c) => conditionCodes.includes(c.code));
+  const conditions = f.beacon?.fresh === true ? f.beacon.conditions : undefined;
+  const wanted = (conditions ?? []).filter((c) => conditionCodes.includes(c.code));
   const carried = new Set(wanted.map((a) => alarmKey(a.code, a.subject)));
-  if (told !== undefined && told.length < MOST_CONDITIONS) return wanted;
+  if (conditions !== undefined && conditions.length < MOST_CONDITIONS) return wanted;
   const others = [...f.active.values()].filter(
     (a) => conditionCodes.some((code) => code === a.code) && !carried.has(alarmKey(a.code, a.subject)),
   );

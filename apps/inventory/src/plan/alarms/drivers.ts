@@ -59,7 +59,7 @@ function lost(m: MissingDriver): RaiseAlarm {
   const alarm = alarmOf(m);
   return {
     ...{ do: 'raise-alarm', alarm, about: { driver: m.driver }, reason: alarm.message },
-    followedBy: ({ count }) => [told(m.driver, false, m.nodes.length, count)],
+    followedBy: ({ count }) => [driverEvent(m.driver, false, m.nodes.length, count)],
   };
 }
 
@@ -71,11 +71,11 @@ const back = ({ alarms }: Fleet, missing: readonly MissingDriver[]): ClearAlarm[
   ).map(({ subject, count }) => ({
     ...{ do: 'clear-alarm', code: NO_WORKERS, subject, about: { driver: subject } },
     reason: `A live worker offers driver ${subject}, or no node needs it.`,
-    followedBy: () => [told(subject, true, 0, count)],
+    followedBy: () => [driverEvent(subject, true, 0, count)],
   }));
 
 /** Raised `count` times so far: each time is one transition, and one event however often it is told. */
-const told = (driver: string, offered: boolean, nodesAffected: number, count: number): PublishDriver => ({
+const driverEvent = (driver: string, offered: boolean, nodesAffected: number, count: number): PublishDriver => ({
   do: 'publish-driver',
   event: { driver, offered, nodesAffected },
   count,

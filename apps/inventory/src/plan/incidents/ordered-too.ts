@@ -24,10 +24,10 @@ export interface OrderToFence {
 export function orderedToo(i: IncidentRecord, o: OrderToFence): IncidentRecord {
   const { by, reason, at, wantedAt, thenOn } = o;
   const opened = i.cause === 'auto' ? ` (opened by a verdict: ${i.reason})` : '';
-  const told: IncidentRecord = { ...note(i, `${by} ordered it too: ${reason}${opened}`, at), wantedAt };
+  const noted: IncidentRecord = { ...note(i, `${by} ordered it too: ${reason}${opened}`, at), wantedAt };
   // This order is about a node that lives.
-  if (standingRelease(i, wantedAt) === undefined) delete told.released;
-  const next = thenOn === undefined ? off(told, o) : cycled(told, thenOn);
+  if (standingRelease(i, wantedAt) === undefined) delete noted.released;
+  const next = thenOn === undefined ? off(noted, o) : cycled(noted, thenOn);
   return i.cause === 'auto' && i.phase !== 'recovered' ? { ...next, cause: 'manual', by, reason, orderedAt: at } : next;
 }
 
