@@ -231,7 +231,7 @@ export class Agent {
 
   private accept(list: PeerList): void {
     this.nats.follow(list.nats);
-    const moved = this.known.take(list);
+    const moved = this.known.apply(list);
     this.prober.followList(list, moved, this.p.clock.monotonicMs());
     this.reporter.changed();
     this.p.log.info('peer list', { version: list.version, peers: this.known.shared.size });

@@ -81,7 +81,7 @@ describe('what an agent prober', () => {
         port,
         detection: n,
       };
-      sut.followList(list, known.take(list), now);
+      sut.followList(list, known.apply(list), now);
       for (let i = 0; i < rounds; i++, now += n.interval) {
         sut.step(now);
         // What a send has come to is told after this turn of the loop.

@@ -258,7 +258,7 @@ export class Prober {
   }
 
   /** @param answer goes back to where it came from, whatever the registry has for that name */
-  private hear(heard: Heard, now: number, answer: (bytes: Buffer) => void): void {
+  private receive(heard: Heard, now: number, answer: (bytes: Buffer) => void): void {
     const { peer, network } = heard;
     if (this.identities.heard(peer, heard, now)) {
       const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
@@ -299,7 +299,7 @@ export class Prober {
           const now = clock.monotonicMs();
           const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);
           const heard = this.datagrams.receive(bytes, network, now, answer);
-          if (heard) this.hear(heard, now, answer);
+          if (heard) this.receive(heard, now, answer);
         },
       },
       clock,

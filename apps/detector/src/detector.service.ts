@@ -123,7 +123,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       clock: this.clock,
       net: this.net,
     });
-    this.closables.push(bus.subscribe(Subjects.report('*'), (text, subject) => this.hear(text, subject)));
+    this.closables.push(bus.subscribe(Subjects.report('*'), (text, subject) => this.receive(text, subject)));
     this.unsubscribe = [
       bus.onStatus(
         (s) => s === 'connected' && this.bench?.monitor.listenAnew('the bus is back', this.clock.monotonicMs()),
@@ -204,7 +204,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     lease.start();
   }
 
-  private hear(text: string, subject: string): void {
+  private receive(text: string, subject: string): void {
     const now = this.clock.monotonicMs();
     const report = this.inbox.read(text, subject, this.bench?.fleet.targets, now);
     if (!report || !this.bench) return;

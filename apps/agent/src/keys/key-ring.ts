@@ -104,7 +104,7 @@ export class KeyRing implements DatagramKeys {
       read: (answer) => {
         const { sealedKeys, ...rest } = (JSON.parse(answer) ?? {}) as KeysAnswer;
         if (sealedKeys === undefined) return answer;
-        this.take(() => box.open(sealedKeys));
+        this.receive(() => box.open(sealedKeys));
         return JSON.stringify(rest);
       },
     };
@@ -115,7 +115,7 @@ export class KeyRing implements DatagramKeys {
     await Promise.allSettled([this.saving]);
   }
 
-  private take(open: () => string): void {
+  private receive(open: () => string): void {
     try {
       const given = parseKeysGiven(open());
       if (given.version > (this.next?.version ?? 0)) this.next = given;

@@ -51,7 +51,7 @@ describe('the looks of an agent at its peers', () => {
     [now, leaving, asked, hold, timers] = [1_000, false, [], undefined, []];
     shows = { ssh: 'banner', icmp: 'reply', port: 'unreachable', agentPort: 'unreachable' };
     known = new KnownPeers(['backend', 'management']);
-    known.take(
+    known.apply(
       list(names.map((name, i) => ({ name, networks: { management: `10.1.0.${i + 2}`, backend: `10.2.0.${i + 2}` } }))),
     );
     sut = new PeerLifeProbes({
@@ -100,7 +100,7 @@ describe('the looks of an agent at its peers', () => {
   it('are taken at nobody who is not on the list, nor at a name that must be resolved', async () => {
     expect(await sut.answer(ask('z'))).toMatchObject({ unable: 'not-a-peer', networks: {} });
     expect(await sut.answer(ask('a'))).toMatchObject({ unable: 'not-a-peer', networks: {} });
-    known.take(list([{ name: 'b', networks: { management: 'b.example', backend: '10.2.0.2' } }]));
+    known.apply(list([{ name: 'b', networks: { management: 'b.example', backend: '10.2.0.2' } }]));
     expect(Object.keys((await sut.answer(ask('b'))).networks)).toEqual(['backend']);
     expect(asked.some((a) => a.includes('example'))).toBe(false);
     expect(await sut.answer(ask('c'))).toMatchObject({ unable: 'not-a-peer' });

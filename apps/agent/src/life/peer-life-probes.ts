@@ -46,15 +46,15 @@ export class PeerLifeProbes {
   async answer(q: LifeQuestion): Promise<LifeAnswer> {
     const unable = this.unable(q);
     if (unable !== undefined) return { ...this.head(q), ageMs: 0, networks: {}, unable };
-    const look = this.lifeProbes.get(q.target) ?? this.begin(q);
-    const networks = await look.networks;
-    const ageMs = Math.max(0, Math.round(this.p.clock.monotonicMs() - (look.endedAt ?? 0)));
+    const probe = this.lifeProbes.get(q.target) ?? this.begin(q);
+    const networks = await probe.networks;
+    const ageMs = Math.max(0, Math.round(this.p.clock.monotonicMs() - (probe.endedAt ?? 0)));
     return { ...this.head(q), ageMs, networks };
   }
 
   /** Our own loop did not run for too long: that nothing came says nothing. */
   stoodStill(): void {
-    for (const look of this.lifeProbes.values()) if (look.endedAt === undefined) look.void = true;
+    for (const probe of this.lifeProbes.values()) if (probe.endedAt === undefined) probe.void = true;
   }
 
   private unable({ target, sshPort }: LifeQuestion): LifeUnable | undefined {
@@ -78,15 +78,15 @@ export class PeerLifeProbes {
   private begin(q: LifeQuestion): LifeProbe {
     const { clock } = this.p;
     this.begun.push(clock.monotonicMs());
-    const look: LifeProbe = { sshPort: q.sshPort, void: false, networks: Promise.resolve({}) };
+    const probe: LifeProbe = { sshPort: q.sshPort, void: false, networks: Promise.resolve({}) };
     const ended = (found: Record<string, NetworkLifeSigns>): Record<string, NetworkLifeSigns> => {
-      look.endedAt = clock.monotonicMs();
-      return look.void ? unheard(found) : found;
+      probe.endedAt = clock.monotonicMs();
+      return probe.void ? unheard(found) : found;
     };
     // Where a process cannot be started nothing was looked at; the next question looks anew.
-    look.networks = this.probe(q).then(ended, () => ended({}));
-    this.lifeProbes.set(q.target, look);
-    return look;
+    probe.networks = this.probe(q).then(ended, () => ended({}));
+    this.lifeProbes.set(q.target, probe);
+    return probe;
   }
 
   private async probe({ target, sshPort, withinMs }: LifeQuestion): Promise<Record<string, NetworkLifeSigns>> {
@@ -117,5 +117,5 @@ export class PeerLifeProbes {
 /** Of all networks. */
 const unheard = (found: Record<string, NetworkLifeSigns>): Record<string, NetworkLifeSigns> =>
   Object.fromEntries(
-    Object.entries(found).map(([network, look]) => [network, { address: look.address, ...withoutSilence(look) }]),
+    Object.entries(found).map(([network, signs]) => [network, { address: signs.address, ...withoutSilence(signs) }]),
   );

@@ -146,7 +146,7 @@ export class NatsLink {
       nc.subscribe(ear.subject, {
         callback: (e, m) => {
           if (e) this.o.log.warn('cannot listen', { subject: ear.subject, reason: reasonOf(e) });
-          else void this.hear(ear, m);
+          else void this.receive(ear, m);
         },
       });
     this.turn(true);
@@ -161,7 +161,7 @@ export class NatsLink {
     this.turn(false);
   }
 
-  private async hear(ear: NatsEar, m: Msg): Promise<void> {
+  private async receive(ear: NatsEar, m: Msg): Promise<void> {
     try {
       const answer = await ear.fn(m.string(), m.reply ?? '');
       if (answer !== undefined && m.reply !== undefined && isInbox(m.reply)) m.respond(answer);

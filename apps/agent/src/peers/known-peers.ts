@@ -31,7 +31,7 @@ export class KnownPeers {
   }
 
   /** @returns peers that had another address on a network until now */
-  take(list: PeerList): string[] {
+  apply(list: PeerList): string[] {
     const moved = (this.list?.peers ?? []).filter((old) => {
       const peer = list.peers.find((p) => p.name === old.name);
       return Object.entries(old.networks).some(([n, address]) => (peer?.networks[n] ?? address) !== address);

@@ -10,7 +10,7 @@ export interface CommandResult {
 }
 
 /** ms; a start may wait for its ExecStartPre, a stop for the service's own time to end. */
-export const SYSTEMCTL_LIMIT = { look: 5_000, act: 100_000 };
+export const SYSTEMCTL_LIMIT = { read: 5_000, act: 100_000 };
 
 /** Runs a command to its end or its deadline; the output is cut at 1 MiB. */
 export function runCommand(clock: Clock, command: string, args: string[], limitMs: number): Promise<CommandResult> {
@@ -53,7 +53,7 @@ export type UnitState = 'running' | 'starting';
  */
 export async function runningUnits(clock: Clock, units: string[]): Promise<Map<string, UnitState>> {
   if (units.length === 0) return new Map();
-  const { stdout, stderr } = await systemctl(clock, ['is-active', ...units], SYSTEMCTL_LIMIT.look);
+  const { stdout, stderr } = await systemctl(clock, ['is-active', ...units], SYSTEMCTL_LIMIT.read);
   const states = stdout.split('\n').filter((l) => l !== '');
   if (states.length !== units.length) throw new Error(`systemctl is-active: ${stderr.trim() || 'no answer'}`);
   const ended = units.filter((_, i) => GONE.has(states[i] as string));
@@ -71,7 +71,7 @@ async function withProcesses(clock: Clock, units: string[]): Promise<Set<string>
   const { code, stdout, stderr } = await systemctl(
     clock,
     ['show', '--property=Id,TasksCurrent', ...units],
-    SYSTEMCTL_LIMIT.look,
+    SYSTEMCTL_LIMIT.read,
   );
   const blocks = stdout.trim().split(/\n{2,}/);
   if (code !== 0 || blocks.length !== units.length)

@@ -49,10 +49,10 @@ export function silentAgents(
     const hold = v.loses === true ? LOSSY_SILENT_HOLD_MS : SILENT_HOLD_MS;
     if ((silentFor.get(v.name) ?? 0) >= (v.hasReported ? hold : n.bootGrace)) held.push(v.name);
   }
-  return { conditions: told(held.sort(), voices.length), silentFor };
+  return { conditions: conditionsOf(held.sort(), voices.length), silentFor };
 }
 
-function told(silent: readonly string[], of: number): DetectorCondition[] {
+function conditionsOf(silent: readonly string[], of: number): DetectorCondition[] {
   const why = `no report for more than ${SILENT_HOLD_MS / 1000} s, although others hear`;
   const condition = (subject: string, message: string): DetectorCondition => ({
     code: 'agent-health',

@@ -29,9 +29,9 @@ const MASS: Record<DetectorCondition['code'], string> = {
  * @param members how many nodes there are
  */
 export function worstFirst(conditions: readonly DetectorCondition[], members: number): DetectorCondition[] {
-  const told = CODES.flatMap((code) => asOne(code, conditions, members));
+  const grouped = CODES.flatMap((code) => asOne(code, conditions, members));
   const rank = (c: DetectorCondition): number => SEVERITIES.indexOf(c.severity) * CODES.length + CODES.indexOf(c.code);
-  return told.sort((a, b) => rank(a) - rank(b) || (a.subject < b.subject ? -1 : 1)).slice(0, MOST_CONDITIONS);
+  return grouped.sort((a, b) => rank(a) - rank(b) || (a.subject < b.subject ? -1 : 1)).slice(0, MOST_CONDITIONS);
 }
 
 function asOne(

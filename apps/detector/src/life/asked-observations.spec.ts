@@ -38,9 +38,9 @@ describe('what nodes find that are asked about a suspect', () => {
       observersOf: () => observers,
       ask: async (observer, node) => {
         asked.push(`${observer} ${node}`);
-        const look = finds[observer];
+        const signs = finds[observer];
         await hold;
-        return look && { look, ageMs: 0 };
+        return signs && { signs, ageMs: 0 };
       },
       spoke: (observer) => (observer === 'a' ? ['ssh'] : []),
       changed: (node) => changed.push(node),

@@ -14,7 +14,7 @@ export interface AskedObservationsParts {
   /** Who is to be asked now. */
   observersOf: (node: string) => readonly string[];
   /** What this observer finds now; undefined: it could not look, or gave no answer. Never rejects. */
-  ask: (observer: string, node: string) => Promise<{ look: LifeSigns; ageMs: number } | undefined>;
+  ask: (observer: string, node: string) => Promise<{ signs: LifeSigns; ageMs: number } | undefined>;
   /** By which channels the host has shown this observer that it lives. */
   spoke: (observer: string, node: string) => readonly LifeChannel[];
   /** Something was learnt of this node. */
@@ -103,10 +103,10 @@ export class AskedObservations {
     // It was heard meanwhile: what was found before says nothing of the present.
     if (asked.endedAt !== undefined) return;
     o.answeredAt = at;
-    o.host.foundSsh(found.look.ssh, at);
-    o.host.foundIcmp(found.look.icmp, at);
-    o.host.foundPort(found.look.port, at);
-    o.host.foundAgentPort(found.look.agentPort, at);
+    o.host.foundSsh(found.signs.ssh, at);
+    o.host.foundIcmp(found.signs.icmp, at);
+    o.host.foundPort(found.signs.port, at);
+    o.host.foundAgentPort(found.signs.agentPort, at);
     this.p.changed(node);
   }
 }

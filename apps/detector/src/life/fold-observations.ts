@@ -31,9 +31,9 @@ export function foldObservations(
   places: Readonly<Record<string, ObservedPlace>>,
 ): LifeSigns {
   const observations = Object.entries(places).map(([network, { address, hearsOthers }]): LifeSigns => {
-    const look = networks[network];
-    if (look === undefined || look.address !== address) return UNTRIED;
-    return hearsOthers ? look : withoutSilence(look);
+    const signs = networks[network];
+    if (signs === undefined || signs.address !== address) return UNTRIED;
+    return hearsOthers ? signs : withoutSilence(signs);
   });
   const first = <S extends string>(order: readonly S[], of: (l: LifeSigns) => S): S | 'not-tried' =>
     order.find((sign) => observations.some((l) => of(l) === sign)) ?? 'not-tried';

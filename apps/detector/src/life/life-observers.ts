@@ -70,7 +70,7 @@ export class LifeObservers {
       clock,
       ask: async (pair) => {
         const found = await this.ask(...namesOf(pair));
-        return found && isTried(found.look) ? channelsIn(found.look) : undefined;
+        return found && isTried(found.signs) ? channelsIn(found.signs) : undefined;
       },
       random: () => random.number(),
       keep: (pair, seen) => {
@@ -180,7 +180,7 @@ export class LifeObservers {
     return false;
   }
 
-  private async ask(observer: string, node: string): Promise<{ look: LifeSigns; ageMs: number } | undefined> {
+  private async ask(observer: string, node: string): Promise<{ signs: LifeSigns; ageMs: number } | undefined> {
     const { clock, fleet, log, random, send } = this.p;
     const target = fleet.targets.get(node);
     const ssh = target && fleet.probeTarget(target).ssh;
@@ -201,7 +201,7 @@ export class LifeObservers {
     }
     // As of now: one that was cut off meanwhile has proven nothing.
     const places = this.placesOf(observer, asked, clock.monotonicMs());
-    return { look: foldObservations(answer.networks, places), ageMs: answer.ageMs };
+    return { signs: foldObservations(answer.networks, places), ageMs: answer.ageMs };
   }
 }
 

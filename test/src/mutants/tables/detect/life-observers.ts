@@ -13,13 +13,13 @@ export const lifeObservers: readonly Mutant[] = [
     name: 'what was found at another address is a word of this host',
     ...detector('fold-observations'),
     symbol: 'foldObservations',
-    operation: { operand: 'look.address !== address' },
+    operation: { operand: 'signs.address !== address' },
   },
   {
     name: 'who hears nobody else finds the host silent',
     ...detector('fold-observations'),
     symbol: 'foldObservations',
-    operation: { replace: 'hearsOthers ? look : withoutSilence(look)', with: 'look' },
+    operation: { replace: 'hearsOthers ? signs : withoutSilence(signs)', with: 'signs' },
   },
   {
     name: 'a host is silent that was not tried over one of its networks',
@@ -102,7 +102,7 @@ export const lifeObservers: readonly Mutant[] = [
     name: 'an agent that stood still has found silence',
     ...agent,
     symbol: 'PeerLifeProbes.begin',
-    operation: { replace: 'look.void ? unheard(found) : found', with: 'found' },
+    operation: { replace: 'probe.void ? unheard(found) : found', with: 'found' },
   },
   {
     name: 'an answer to an earlier question is read',
