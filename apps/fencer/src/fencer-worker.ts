@@ -13,7 +13,7 @@ export interface FencerWorkerParts {
 
 /** Tells everybody which power drivers work here, and which of them fail right now. */
 export class FencerWorker {
-  private told = '';
+  private published = '';
   private worker: AnnouncedWorker | undefined;
 
   constructor(
@@ -24,7 +24,7 @@ export class FencerWorker {
   /** @throws ALREADY_EXISTS where another live process has the name */
   async start(): Promise<void> {
     const { bus, instance, ownHost, displaced } = this.parts;
-    this.told = this.offer;
+    this.published = this.offer;
     this.worker = await WorkerRegistry.announce(bus, {
       service: 'fencer',
       id: instance,
@@ -47,8 +47,8 @@ export class FencerWorker {
   }
 
   private setDrivers(): void {
-    if (this.offer === this.told) return;
-    this.told = this.offer;
+    if (this.offer === this.published) return;
+    this.published = this.offer;
     this.worker?.setDrivers(this.watch.names(), this.watch.failing());
   }
 }

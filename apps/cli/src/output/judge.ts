@@ -44,13 +44,13 @@ export const hasOnlySuspects = (s: StatusView): boolean => judge(s) === 1 && sta
 
 /** Nodes that are not all well, of which neither an incident nor an alarm tells yet. */
 export function unreportedNodes(s: StatusView): UnhealthyNode[] {
-  const told = new Set([
+  const reported = new Set([
     ...s.incidents.map((i) => i.node),
     ...s.alarms.filter((a) => a.code === 'node-degraded' && a.cleared === undefined).map((a) => a.subject),
   ]);
   // A server of another version may not name them.
   const { troubled = [] } = s.nodes as Partial<StatusView['nodes']>;
-  return troubled.filter((t) => !told.has(t.node));
+  return troubled.filter((t) => !reported.has(t.node));
 }
 
 /** Tasks of the conductor that fail more than once in a row: a compare-and-set that is lost once is everyday. */
@@ -84,13 +84,13 @@ const NAMED = 3;
 
 /** Nodes that somebody should look at, and that nothing else on the screen tells of. */
 function outFindings(s: StatusView): string[] {
-  const told = new Set([
+  const reported = new Set([
     ...s.incidents.map((i) => i.node),
     ...s.alarms.filter((a) => a.cleared === undefined).map((a) => a.subject),
     ...((s.nodes as Partial<StatusView['nodes']>).troubled ?? []).map((t) => t.node),
     ...s.missingDrivers.flatMap((d) => d.nodes),
   ]);
-  const out = s.nodes.out.filter((o) => o.planned === false && !told.has(o.node)).map((o) => o.node);
+  const out = s.nodes.out.filter((o) => o.planned === false && !reported.has(o.node)).map((o) => o.node);
   if (out.length > NAMED) return [`${out.length} nodes are out of service`];
   if (out.length > 0) return out.map((node) => `${node} is out of service`);
   return s.nodes.total > 0 && s.nodes.inService === 0 ? ['no node is in service'] : [];

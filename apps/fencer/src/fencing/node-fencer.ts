@@ -79,7 +79,7 @@ interface Attempt {
   sinceMs: number;
   reads: PowerRead[];
   /** Reads that are in the record. */
-  told: number;
+  recordedReads: number;
   endedMs: Record<string, number>;
   recheck?: RecheckAnswer;
   /** Who the devices said they are, as read here. */
@@ -89,7 +89,7 @@ interface Attempt {
 }
 
 const newAttempt = (key: string, sinceMs: number): Attempt => ({
-  ...{ key, sinceMs, reads: [], told: 0, endedMs: {} },
+  ...{ key, sinceMs, reads: [], recordedReads: 0, endedMs: {} },
   ...{ identities: [], handed: [] },
 });
 
@@ -239,7 +239,7 @@ export class NodeFencer {
       case 'next-level': {
         const by = author();
         await write(toLevel(recorded(by), step.level, step.detail, by));
-        this.attempt.told = this.attempt.reads.length;
+        this.attempt.recordedReads = this.attempt.reads.length;
         bus.log.debug({ node: this.node, incident: i.id, detail: step.detail }, 'next fencing level');
         break;
       }
@@ -319,7 +319,7 @@ export class NodeFencer {
   }
 
   private unrecordedReads(): PowerRead[] {
-    return this.attempt.reads.slice(this.attempt.told);
+    return this.attempt.reads.slice(this.attempt.recordedReads);
   }
 
   /** The token, where the term in which this one was started still holds. */
@@ -486,7 +486,7 @@ export class NodeFencer {
     const reads = attempt.reads.length;
     const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.unrecordedReads(), by);
     await incidents.update(this.node, intent.record, revision);
-    attempt.told = reads;
+    attempt.recordedReads = reads;
     const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };
     let outcome: TimedOutcome;
     try {

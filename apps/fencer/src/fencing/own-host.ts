@@ -7,10 +7,10 @@ export interface OwnHost {
   addresses: readonly string[];
 }
 
-/** What the process sees, and what it was told: in a container it sees the container's own name and addresses. */
-export const knownHost = (told: { name?: string; addresses: readonly string[] }, seen: OwnHost): OwnHost => ({
-  name: told.name ?? seen.name,
-  addresses: [...new Set([...told.addresses, ...seen.addresses])],
+/** What the process sees, and what is configured: in a container it sees the container's own name and addresses. */
+export const knownHost = (configured: { name?: string; addresses: readonly string[] }, seen: OwnHost): OwnHost => ({
+  name: configured.name ?? seen.name,
+  addresses: [...new Set([...configured.addresses, ...seen.addresses])],
 });
 
 type Named = Pick<NodeRecord, 'name' | 'label' | 'networks'>;

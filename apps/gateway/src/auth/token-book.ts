@@ -13,14 +13,14 @@ export class TokenBook {
   private readonly byHash = new Map<string, StoredToken>();
   private readonly answers = new Map<ServerResponse, string>();
   private readonly watch: Watch;
-  private readonly look: NodeJS.Timeout;
+  private readonly timer: NodeJS.Timeout;
 
   constructor(
     bus: Bus,
     private readonly now: () => number = () => Date.now(),
   ) {
-    this.watch = bus.bucket<StoredToken>('tokens').watch({ onChange: (name, token) => this.take(name, token) });
-    this.look = setInterval(() => this.endAnswers(), LOOK_MS).unref();
+    this.watch = bus.bucket<StoredToken>('tokens').watch({ onChange: (name, token) => this.apply(name, token) });
+    this.timer = setInterval(() => this.endAnswers(), LOOK_MS).unref();
   }
 
   /**
@@ -42,7 +42,7 @@ export class TokenBook {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.look);
+    clearInterval(this.timer);
     await this.watch.close();
   }
 
@@ -51,7 +51,7 @@ export class TokenBook {
     return token !== undefined && !hasEnded(token, this.now());
   }
 
-  private take(name: string, token: StoredToken | undefined): void {
+  private apply(name: string, token: StoredToken | undefined): void {
     const before = this.byName.get(name);
     if (before !== undefined) this.byHash.delete(before.sha256);
     this.byName.delete(name);

@@ -99,7 +99,7 @@ async function readPast(
   bus: Bus,
   selection: EventSelection,
   limit: number,
-  take: (event: PublicEvent) => void,
+  onEvent: (event: PublicEvent) => void,
 ): Promise<void> {
   let reader: Closable | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -110,7 +110,7 @@ async function readPast(
       const options = { ...start, onLive: resolve };
       reader = bus.follow(subjectsOf(selection), options, (subject, value, seq) => {
         const event = toPublic(subject, value, seq);
-        if (isAbout(event, selection.node)) take(event);
+        if (isAbout(event, selection.node)) onEvent(event);
       });
     });
   } finally {

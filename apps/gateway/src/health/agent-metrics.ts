@@ -12,7 +12,7 @@ const REASON = /^[a-z][a-z-]{0,31}$/;
  */
 export class AgentMetrics {
   private readonly registers: Registry[];
-  private readonly before = new Map<string, { epoch: number; told: Counts }>();
+  private readonly before = new Map<string, { epoch: number; metrics: Counts }>();
   private readonly reasons = new Set<string>();
   private readonly up: Gauge;
   private readonly abstaining: Gauge;
@@ -84,8 +84,8 @@ export class AgentMetrics {
     if (fresh) this.rss.set({ node }, metrics.rssBytes);
     this.cpu.inc({ node }, metrics.cpuMs / 1000);
     const was = this.before.get(node);
-    this.before.set(node, { epoch, told: metrics });
-    if (was !== undefined) this.count(metrics, was.epoch === epoch ? was.told : undefined);
+    this.before.set(node, { epoch, metrics });
+    if (was !== undefined) this.count(metrics, was.epoch === epoch ? was.metrics : undefined);
   }
 
   private count(is: Counts, was: Counts | undefined): void {

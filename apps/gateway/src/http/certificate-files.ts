@@ -9,8 +9,8 @@ import { type CertificatePair, judgePair } from './certificate-pair.js';
 export const CertificateFileNumbers = {
   /** After the last change in a folder: who renews writes two files, one after the other. */
   settle: 200,
-  /** Between two looks at the files themselves: not every file system says what changes in it. */
-  look: 10_000,
+  /** Between two checks of the files themselves: not every file system says what changes in it. */
+  checkEvery: 10_000,
 } as const;
 
 /** The API's certificate and key on disk, followed as they change. A pair that cannot be shown changes nothing. */
@@ -33,7 +33,7 @@ export class CertificateFiles {
     private endsAt: number,
   ) {
     for (const folder of new Set([files.certificate, files.key].map((file) => dirname(file)))) this.follow(folder);
-    this.timer = o.clock.every(CertificateFileNumbers.look, () => this.check(), { background: true });
+    this.timer = o.clock.every(CertificateFileNumbers.checkEvery, () => this.check(), { background: true });
     this.check();
   }
 
@@ -68,7 +68,7 @@ export class CertificateFiles {
   private follow(folder: string): void {
     const onFailed = (e: unknown): void =>
       this.o.log.warn(
-        { folder, reason: (e as Error).message, seconds: CertificateFileNumbers.look / 1000 },
+        { folder, reason: (e as Error).message, seconds: CertificateFileNumbers.checkEvery / 1000 },
         'http.tls: the folder cannot be watched; the files are looked at from time to time',
       );
     try {

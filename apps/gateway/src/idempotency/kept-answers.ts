@@ -60,7 +60,7 @@ export class KeptAnswers {
       incarnation: this.incarnation,
     };
     const found = await this.bucket.get(key);
-    if (found === undefined) return { turn: await this.take(key, attempt, 0) };
+    if (found === undefined) return { turn: await this.acquire(key, attempt, 0) };
     if (found.value.fingerprint !== attempt.fingerprint)
       throw new MusterError(
         'IDEMPOTENCY_MISMATCH',
@@ -68,7 +68,7 @@ export class KeptAnswers {
       );
     if (found.value.answer !== undefined) return { answer: found.value.answer };
     if (!this.isLeftBehind(found)) throw inProgress();
-    return { turn: await this.take(key, attempt, found.revision) };
+    return { turn: await this.acquire(key, attempt, found.revision) };
   }
 
   async keep({ key, attempt, revision }: Turn, answer: KeptAnswer): Promise<void> {
@@ -80,7 +80,7 @@ export class KeptAnswers {
     await this.bucket.delete(key, revision);
   }
 
-  private async take(key: string, attempt: Attempt, over: number): Promise<Turn> {
+  private async acquire(key: string, attempt: Attempt, over: number): Promise<Turn> {
     try {
       const revision = await (over === 0 ? this.bucket.create(key, attempt) : this.bucket.update(key, attempt, over));
       return { key, attempt, revision };

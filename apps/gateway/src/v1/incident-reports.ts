@@ -53,8 +53,8 @@ export class IncidentReports {
 /** Those that it ordered, and those that had its node since it was opened. */
 function jobIds(incident: IncidentRecord, events: readonly PublicEvent[]): string[] {
   const ordered = incident.recovery.flatMap((r) => r.job ?? []);
-  const told = events.flatMap((e) =>
+  const published = events.flatMap((e) =>
     e.kind === 'job' && e.at >= incident.openedAt ? [(e.data as EventMap['job']).job] : [],
   );
-  return [...new Set([...ordered, ...told])].slice(0, JOBS);
+  return [...new Set([...ordered, ...published])].slice(0, JOBS);
 }

@@ -23,13 +23,13 @@ export class EvidenceService {
    */
   async now(name: string): Promise<NodeEvidence> {
     const node = await this.rpc.read('inventory.nodes.get', { name });
-    const [asked, told] = await Promise.all([
+    const [asked, verdicts] = await Promise.all([
       node.enrolled ? this.rpc.read('inventory.nodes.verdict', { name }) : { verdict: undefined },
       this.history.verdictsOf(name, LOOKED_AT),
     ]);
     const now = asked.verdict;
-    if (now !== undefined) return this.shown('now', now, told);
-    if (told[0] !== undefined) return this.shown('stored', told[0], told);
+    if (now !== undefined) return this.shown('now', now, verdicts);
+    if (verdicts[0] !== undefined) return this.shown('stored', verdicts[0], verdicts);
     return recorded(name, node.verdict);
   }
 
@@ -49,8 +49,8 @@ export class EvidenceService {
       Subjects.verdict(name),
       new Date(moment.getTime() + STORED_WITHIN_MS),
     );
-    const told = seq === undefined ? [] : await this.history.verdictsOf(name, LOOKED_AT, seq + 1, moment);
-    if (told[0] !== undefined) return this.shown('stored', told[0], told);
+    const verdicts = seq === undefined ? [] : await this.history.verdictsOf(name, LOOKED_AT, seq + 1, moment);
+    if (verdicts[0] !== undefined) return this.shown('stored', verdicts[0], verdicts);
     const { verdict } = await this.rpc.read('inventory.nodes.get', { name });
     // Nothing has changed for longer than verdicts are kept.
     if (verdict !== undefined && verdict.at <= moment.getTime()) return recorded(name, verdict);
@@ -61,10 +61,10 @@ export class EvidenceService {
     );
   }
 
-  private async shown(source: NodeEvidence['source'], v: Verdict, told: readonly Verdict[]): Promise<NodeEvidence> {
+  private async shown(source: NodeEvidence['source'], v: Verdict, verdicts: readonly Verdict[]): Promise<NodeEvidence> {
     const { evidence, ...verdict } = v;
     const { observers, wordless, ...counts } = evidence;
-    const since = standsSince(v, told);
+    const since = standsSince(v, verdicts);
     return {
       node: v.node,
       source,
@@ -90,9 +90,9 @@ function recorded(node: string, verdict: NodeRecord['verdict']): NodeEvidence {
 
 /**
  * When it was first said, without another word in between: a new detector says again what stood before.
- * @param told newest first
+ * @param verdicts newest first
  */
-export function standsSince(v: Verdict, told: readonly Verdict[]): number | undefined {
-  const other = told.findIndex((t) => t.verdict !== v.verdict || t.networks.join() !== v.networks.join());
-  return (other === -1 ? told : told.slice(0, other)).at(-1)?.at;
+export function standsSince(v: Verdict, verdicts: readonly Verdict[]): number | undefined {
+  const other = verdicts.findIndex((t) => t.verdict !== v.verdict || t.networks.join() !== v.networks.join());
+  return (other === -1 ? verdicts : verdicts.slice(0, other)).at(-1)?.at;
 }
