@@ -241,8 +241,8 @@ export interface IncidentRecord {
    */
   wantedAt?: VerdictKind;
   /**
-   * An operator cancelled it before the first command: none is opened by itself for as long as the node is not heard again.
-   * `over`: it was.
+   * An operator cancelled it before the first command: none is opened by itself for as long as the node is not heard
+   * again. `over`: it was.
    */
   takenBack?: { by: string; reason: string; at: number; over?: true };
   steps: IncidentStep[];
