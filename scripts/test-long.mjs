@@ -19,7 +19,7 @@ import { simulate } from './tests/histories.mjs';
 const HISTORIES = 100_000;
 const HANDS_HISTORIES = 2_000;
 const FLEET_HISTORIES = 20_000;
-/** Of the crash points of a named history of the whole plane: there are some 50,000. */
+/** Of the crash points of a named history of the whole plane: there are some 170,000. */
 const FLEET_EVERY = 100;
 /** How much more of each than in `npm test`: what only computes, and what waits for real processes. */
 const PROPERTIES_FACTOR = 20;
