@@ -473,10 +473,15 @@ describe('a record about which a decision throws', () => {
     ]);
   });
 
-  it('goes no further, where it is an incident: nobody can say that its node is silent', () => {
+  it.each(['proof', 'bootId', 'report'] as const)('goes no further, where it is an incident and its %s', (field) => {
     const store = new MemoryStore();
-    store.incidents.set('odd', odd(anIncident('odd', { phase: 'recovered' }), 'proof'));
-    expect(new Set(planRound(recovery, store).intents.map((i) => i.do))).toEqual(new Set(['fail-record']));
+    const i = anIncident('odd', { phase: 'recovered', bootId: 'b', proof: { kind: 'read-back', at: 1, level: 0 } });
+    store.incidents.set('odd', field === 'report' ? i : odd(i, field));
+    store.nodes.set('odd', aNode('odd', { confirmedOff: { incident: i.id, at: 1 } }));
+    store.workloads.set('db', aWorkload('db', { generation: 2, assignment: { node: 'odd', generation: 2 } }));
+    if (field === 'report') store.reports.hear(odd(aReport('odd'), 'bootId'), store.clock.now);
+    // Nobody can say that its node is silent: what came there meanwhile is not taken from it.
+    expect(new Set(planRound(recovery, store).intents.map((made) => made.do))).toEqual(new Set(['fail-record']));
   });
 
   it('has to say what it runs, where it is a node, before anything starts', () => {

@@ -34,13 +34,6 @@ export const recover: readonly Mutant[] = [
     specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
   },
   {
-    name: 'what is proven off is recovered though nobody can say whether it speaks',
-    file: 'apps/inventory/src/plan/recovery/recovery.ts',
-    symbol: 'recovery',
-    operation: { drop: 'if (isUnclear.has(i.node)) return []' },
-    specs: ['apps/inventory/src/execute/odd-record.spec.ts'],
-  },
-  {
     name: 'a node that cannot be judged was not hit by an off',
     file: 'apps/inventory/src/plan/recovery/proof-facts.ts',
     symbol: 'silent',
@@ -798,8 +791,8 @@ export const recover: readonly Mutant[] = [
   {
     name: 'what waits for its node goes to another while a silent one may run it',
     file: 'apps/inventory/src/plan/workloads/start-steps.ts',
-    symbol: 'assigning',
-    operation: { operand: 'replaceRefusal(fleet, w, to) !== undefined' },
+    symbol: 'switched',
+    operation: { replace: 'refused === undefined', with: 'true' },
     specs: STARTS,
   },
   {

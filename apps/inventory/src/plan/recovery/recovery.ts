@@ -63,13 +63,10 @@ export const recovery: Concern<RecoveryCondition> = {
   plan: (fleet, ages) => {
     const spoken = contradicted(fleet, ages);
     const isContradicted = new Set(spoken.made.map((i) => i.id));
-    // Of which nobody can say whether its node speaks: nothing is taken from it.
-    const isUnclear = new Set(spoken.failed.map((f) => f.about['node']));
     let roomless: ReadonlySet<string> | undefined;
     const hasNoRoom = (workload: string): boolean =>
       (roomless ??= withoutRoom(fleet, barred(fleet, ages))).has(workload);
     const next = eachMade(afterOff(fleet), aboutIt, (i): Intent[] => {
-      if (isUnclear.has(i.node)) return [];
       const news = newDoubt(i, fleet, isContradicted.has(i.id));
       if (news.length > 0) return news;
       if (isContradicted.has(i.id) && isCertain(i, fleet, ages)) return [voidProof(i)];

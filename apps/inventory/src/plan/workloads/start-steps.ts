@@ -103,8 +103,7 @@ export function assigning({ workload: w, do: does, to, seen }: StartStep, fleet:
       ...(seen.generation === undefined ? { cause: causeOf(w, fleet) } : { followed: seen.generation }),
     };
   const from = w.assignment?.node;
-  const isMoved = does === 'elsewhere' && from !== undefined && to !== undefined;
-  if (!isMoved || replaceRefusal(fleet, w, to) !== undefined) return undefined;
+  if (does !== 'elsewhere' || from === undefined || to === undefined) return undefined;
   return { kind: 'moved', from, to, generation };
 }
 

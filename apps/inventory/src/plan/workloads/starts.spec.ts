@@ -3,6 +3,7 @@ import { MusterError, type JobRecord, type NodeRecord, type RunningWorkload, typ
 import { GATE_MS } from '#domain/workload/start-decision.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
+import { planRound } from '../../testing/plan-round.js';
 import { playRun } from '../../testing/play-run.js';
 import { aNode, anIncident, aReport, aWorkload } from '../../testing/records.js';
 import { SETTLE_MS } from '../settled.js';
@@ -177,6 +178,16 @@ describe('what its node reports', () => {
     await round(0, { 'n-1': ['a'] });
     expect([of('a').start, of('a').boot, jobs()]).toEqual([undefined, 'boot-n-1', []]);
     expect(store.told).toEqual(['workload a']);
+  });
+
+  it('is not planned to be given to a job either', () => {
+    const { store } = world({ a: owed('n-1') });
+    for (const name of ['n-1', 'n-2', 'n-3'])
+      store.reports.hear(
+        aReport(name, { workloads: name === 'n-1' ? [{ name: 'a', generation: 2 }] : [] }),
+        store.clock.now,
+      );
+    expect(planRound(starts, store).intents.map((i) => i.do)).toEqual(['change-workload']);
   });
 
   it('is lost with a boot that does not name it, unless its record has moved on', async () => {
