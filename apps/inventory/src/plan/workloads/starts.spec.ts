@@ -181,7 +181,7 @@ describe('what its node reports', () => {
   });
 
   it('is not planned to be given to a job either', () => {
-    const { store } = world({ a: owed('n-1') });
+    const { store } = world({ a: owed('n-1', 'ended') });
     for (const name of ['n-1', 'n-2', 'n-3'])
       store.reports.hear(
         aReport(name, { workloads: name === 'n-1' ? [{ name: 'a', generation: 2 }] : [] }),
