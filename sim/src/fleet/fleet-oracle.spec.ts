@@ -42,6 +42,8 @@ interface Played {
   bootSinceMs?: number;
   /** Of the power of n-1. */
   changes?: Chassis['changes'];
+  /** The power of n-1 is on. */
+  isOn?: boolean;
   /** Machines whose boot starts something without asking. */
   ungated?: readonly string[];
   /** Machines that are set up otherwise than they should be. */
@@ -76,7 +78,7 @@ function world(o: Played = {}) {
   let nowMs = -10_000;
   const oracle = new FleetOracle({
     now: () => nowMs,
-    chassis: new Map(o.changes === undefined ? [] : [['n-1', { changes: o.changes } as unknown as Chassis]]),
+    chassis: new Map([['n-1', { changes: o.changes ?? [], on: o.isOn } as Chassis]]),
     bounds: presentBounds,
     owesOn: () => false,
     intended: () => undefined,
@@ -625,6 +627,32 @@ describe('a gate that holds an incident at the end', () => {
     const work = (w: ReturnType<typeof world>): void => w.store('workloads', 'w1', assigned);
     expect(standing('QUORUM', work, { brokers: ['n-1'] })).toEqual([]);
     expect(standing('QUORUM', work, { brokers: ['n-2'] })).toEqual(['gate-untrue', 'not-running']);
+  });
+});
+
+describe('a monitor without a quorum at the end', () => {
+  const blind = (o: Played, n1: Partial<NodeRecord> = {}): string[] => {
+    const { oracle, store, broken } = world({ isBlind: true, ...o });
+    store('nodes', 'n-1', aNode('n-1', n1));
+    oracle.judgeEnd();
+    return broken();
+  };
+  const silent = ['n-1'];
+  const cordon = { by: 'eve', reason: 'wanted', at: 1, drain: false };
+  const confirmedOff = { at: 1, incident: 'i-n-1' };
+
+  it('breaks a rule where more than half of the machines that are on speak', () => {
+    expect(blind({})).toEqual(['blind-for-ever']);
+    expect(blind({ silent })).toEqual([]);
+    expect(blind({ silent, others: ['n-3'] })).toEqual(['blind-for-ever']);
+    expect(blind({ isBlind: false })).toEqual([]);
+  });
+
+  it('does not count who is cordoned, not enrolled, or proven off until it is on again', () => {
+    expect(blind({ silent }, { cordon })).toEqual(['blind-for-ever']);
+    expect(blind({ silent }, { enrolled: false })).toEqual(['blind-for-ever']);
+    expect(blind({ silent }, { confirmedOff })).toEqual(['blind-for-ever']);
+    expect(blind({ silent, isOn: true }, { confirmedOff })).toEqual([]);
   });
 });
 
