@@ -189,8 +189,8 @@ export class SimMonitor {
     return this.leader.verdicts.judgementOf(node);
   }
 
-  /** Somebody is not plainly UP. */
-  get hasTrouble(): boolean {
+  /** The leader calls somebody other than plainly UP. */
+  get isAnyNotUp(): boolean {
     return this.leader.verdicts.notUp().length > 0;
   }
 

@@ -321,7 +321,7 @@ export class SimulatedFleet {
     this.onFaultEnds(ends, until);
     this.monitorAt = until;
     // Time alone changes little while everyone is UP; news is acted on at once.
-    if (this.steps % (this.monitor.hasTrouble ? 2 : 8) !== 1) return;
+    if (this.steps % (this.monitor.isAnyNotUp ? 2 : 8) !== 1) return;
     this.monitor.tick(until);
     if (!nobodyListens) this.oracle.watch(until);
     // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
