@@ -15,7 +15,6 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
-import { unprovenProof } from '../../../apps/inventory/src/power/collateral.js';
 import { isAlarmTrue, isBoundTo, type AlarmWorld } from './alarm-truth.js';
 import { isPowerOwed } from '../hands/hands-oracle.js';
 import { nodeOf } from '../hands/hands-programs.js';
@@ -24,6 +23,7 @@ import { isGateTrue, isInStorm, type GateWorld } from './gate-truth.js';
 import { heldForNothing } from './hold-truth.js';
 import type { Obstacle, PlanWorld } from './plan-truth.js';
 import type { PlayedHost } from './played-host.js';
+import { isProofOfAnybody } from './proof-truth.js';
 
 /** What is true, as far as what is left over is judged by it. */
 export interface AftermathWorld {
@@ -295,7 +295,7 @@ export class Aftermath {
     if (phase !== 'fenced' || this.f.noQuorum() === undefined) return undefined;
     // Nobody sees who fell silent with the off: it may have hit another node.
     if (i.drill !== undefined && i.drill.result === undefined) return 'a drill that nobody sees';
-    return unprovenProof(i, record).length > 0 ? this.f.noQuorum() : undefined;
+    return isProofOfAnybody(i, record) ? this.f.noQuorum() : undefined;
   }
 
   /** The gate that holds an incident, where it is so. */

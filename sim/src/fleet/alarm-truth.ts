@@ -1,6 +1,6 @@
 import type { AlarmCode, IncidentRecord, NodeRecord, StormTrip, WorkloadRecord } from '#contracts';
-import { isVoid } from '../../../apps/inventory/src/power/contradiction.js';
 import { isBlamedByDrill } from './gate-truth.js';
+import { isProofRefuted } from './proof-truth.js';
 
 /** What is true, as far as alarms tell of it. */
 export interface AlarmWorld {
@@ -56,7 +56,9 @@ const isUnseen = ({ name, enrolled, confirmedOff }: NodeRecord, w: AlarmWorld): 
 
 /** It was taken by a proof of off that proves nothing, and the node that had it is not proven off anew. */
 const isBarred = (workload: string, w: AlarmWorld): boolean =>
-  w.openIncidents().some((i) => isVoid(i) && i.contradiction?.recovery.some((r) => r.workload === workload) === true);
+  w
+    .openIncidents()
+    .some((i) => isProofRefuted(i) && i.contradiction?.recovery.some((r) => r.workload === workload) === true);
 
 /** What runs there stays: no other node serves, or what runs on another one nobody sees. */
 export const isBoundTo = (node: string, w: AlarmWorld): boolean => {

@@ -17,7 +17,7 @@ import { isMostOfDomain, StormNumbers } from '#domain/incident/storm-counts.js';
 import { holding, type LatchGate } from '#domain/incident/storm.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
-import { heldForCollateral } from '../../../apps/inventory/src/power/collateral.js';
+import { hasUnprovenDevice, isOffInDoubt } from './proof-truth.js';
 
 /** What is true, and what operators have set, as far as gates ask for it. Times in virtual ms. */
 export interface GateWorld {
@@ -160,7 +160,7 @@ const isBraked: Truth = (i, w) => {
 /** A power-off by another device that is not proven may have hit another node, and so may one by its own. */
 const isInDoubt: Truth = (i, w) => {
   const n = w.node(i.node);
-  return n !== undefined && heldForCollateral(i, n, w.openIncidents()) !== undefined;
+  return n !== undefined && hasUnprovenDevice(n) && w.openIncidents().some((x) => x.id !== i.id && isOffInDoubt(x));
 };
 
 /** Most of its failure domain fell silent, or was permitted, within a minute of it. */
