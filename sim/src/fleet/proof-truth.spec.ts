@@ -25,7 +25,7 @@ describe('a device that may switch another machine', () => {
     const mismatch: PowerIdentity = {
       ...proven,
       result: 'mismatch',
-      acknowledged: { by: 'eve', reason: 'seen', at: 1 },
+      acknowledged: { by: 'eve', why: 'seen', at: 1 },
     };
     expect(hasUnprovenDevice({ ...firstProven, powerLevels: [[first]], powerIdentity: { [first.id]: mismatch } })).toBe(
       true,
