@@ -656,6 +656,25 @@ describe('a monitor without a quorum at the end', () => {
   });
 });
 
+describe('an off that may have hit another node', () => {
+  const held = anIncident('n-1', { phase: 'fenced', collateral: { at: 1, nodes: [{ node: 'n-2' }] } });
+  const over = (...records: IncidentRecord[]): string[] => {
+    const { oracle, store } = world();
+    for (const record of records) store('incidents', 'n-1', record);
+    return [...oracle.probes.keys()].filter((name) => name.startsWith('a collateral hold'));
+  };
+
+  it('is counted when its hold is over, with what came of it', () => {
+    const { collateral: _over, ...cleared } = held;
+    expect(over(held, { ...held, updatedAt: 2 })).toEqual([]);
+    expect(over(held, cleared)).toEqual(['a collateral hold is over: fenced']);
+    expect(over(held, { ...held, phase: 'recovering' })).toEqual(['a collateral hold is over: recovering']);
+    expect(over(held, { ...cleared, phase: 'failed' })).toEqual(['a collateral hold is over: failed']);
+    expect(over(cleared, { ...cleared, phase: 'recovering' })).toEqual([]);
+    expect(over(held, { ...cleared, id: 'i-2' })).toEqual([]);
+  });
+});
+
 describe('a plan of what stands still', () => {
   const judged = (items: readonly PlanItem[]): string[] => {
     const { oracle, store, broken, fencing } = world({ silent: ['n-1'] });

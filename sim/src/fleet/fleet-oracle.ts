@@ -38,6 +38,7 @@ import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 import { Aftermath, type AftermathWorld } from './aftermath.js';
 import type { FleetRule } from './fleet-rules.js';
 import { isNamed, saidOf, type Obstacle } from './plan-truth.js';
+import { isOffInDoubt } from './proof-truth.js';
 import { kindOf, Writers } from './writers.js';
 
 type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
@@ -538,6 +539,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       // Its word was that the node is down. It was not, and may die again.
       if (this.over.get(i.id) === 'confirm') this.over.delete(i.id);
     }
+    if (before?.id === i.id && isOffInDoubt(before) && !isOffInDoubt(i))
+      this.probe(`a collateral hold is over: ${i.phase}`);
     this.judgeIntents(node, i, before);
     if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) return;
     this.probe(i.phase === 'suppressed' ? `stopped by ${i.gate ?? 'no gate'}` : `incident ${i.phase}`);
