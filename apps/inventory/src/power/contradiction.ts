@@ -1,4 +1,4 @@
-import { isOpenIncident, type IncidentRecord } from '#contracts';
+import type { IncidentRecord } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 
 /** Reports that were on their way when the power went off are no sign of life, ms. */
@@ -22,6 +22,3 @@ export function isContradicted(
   return heard.bootId === i.bootId && heard.agoMs < provenForMs - ON_THE_WAY_MS;
 }
 
-/** Its proof of off was contradicted, and what came of that is not settled: nothing more of it is started. */
-export const isVoid = (i: Pick<IncidentRecord, 'phase' | 'contradiction'>): boolean =>
-  i.contradiction !== undefined && isOpenIncident(i) && !isAfterOff(i);

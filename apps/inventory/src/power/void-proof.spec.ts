@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
-import { isVoid } from './contradiction.js';
+import { isVoid } from '#domain/incident/phases.js';
 import { contradictedBy, movedText, notOff, voided } from './void-proof.js';
 
 const byDevice: OffProof = { kind: 'already-off', at: 1, level: 0 };

@@ -58,7 +58,7 @@ describe('alarms of records that cannot be read', () => {
         subject: 'incidents=n-1',
         severity: 'critical',
         message:
-          "The record incidents/n-1 cannot be read: it is not JSON. Its node counts as having an open incident: nothing is started there, and it is not powered off. Look at it, then: muster record delete incidents 'n-1' --reason …",
+          "The record incidents/n-1 cannot be read: it is not JSON. Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it. Look at it, then: muster record delete incidents 'n-1' --reason …",
       },
     ]);
   });

@@ -55,7 +55,8 @@ export function refusedDeletion(r: UnreadableRecord, f: DeletionFacts): MusterEr
 
 const consequence: Partial<Record<UnreadableRecord['bucket'], string>> = {
   nodes: 'The node counts as a member that does not report; nothing is done with it.',
-  incidents: 'Its node counts as having an open incident: nothing is started there, and it is not powered off.',
+  incidents:
+    'Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it.',
   workloads: 'It is neither started nor moved, and no node is cleaned up: it might run there.',
   jobs: 'Its nodes stay held.',
   leases: 'Nobody acts by it until its contenders have overwritten it, within 18 s.',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeRecord, Report, RunningWorkload } from '#contracts';
+import type { IncidentRecord, NodeRecord, Report, RunningWorkload } from '#contracts';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { MemoryStore } from '../testing/memory-store.js';
-import { aNode, anIncident, aReport } from '../testing/records.js';
+import { aNode, anIncident, aReport, aWorkload } from '../testing/records.js';
 import type { ReportsView } from './reports-view.js';
 import { StartFactsService } from './start-facts.js';
 
@@ -27,6 +27,26 @@ describe('what another node says that it runs', () => {
       undefined,
     );
     expect(seen(says('n-1'), says('n-2'))).toBe('n-2');
+  });
+});
+
+describe('what stands against a start by the incidents on record', () => {
+  const proof = { kind: 'read-back', at: 1, doubt: { at: 2, bootId: 'b' } } as const;
+  const doubted = anIncident('n-9', {
+    ...{ phase: 'recovering', proof },
+    recovery: [{ workload: 'db', from: 'n-9', state: 'waiting' }],
+  });
+  const barred = async (incidents: IncidentRecord[], isShown = true) => {
+    const store = new MemoryStore();
+    for (const i of incidents) store.incidents.set(i.node, i);
+    store.incidents.shows = () => Promise.resolve(isShown);
+    return new StartFactsService(store.asStore, store.reports).barred(aWorkload('db'));
+  };
+
+  it('is a doubt of what proved its node off, or that nobody can say now whether there is one', async () => {
+    expect(await barred([])).toBeUndefined();
+    expect(await barred([doubted])).toEqual({ is: 'in-doubt', node: 'n-9' });
+    expect(await barred([], false)).toEqual({ is: 'unseen' });
   });
 });
 

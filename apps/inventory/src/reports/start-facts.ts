@@ -1,9 +1,11 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { Report } from '#contracts';
+import type { Report, WorkloadRecord } from '#contracts';
+import { barOnRecord, type Bar } from '#domain/workload/bar.js';
 import { mayStartByItself } from '#domain/workload/ungated.js';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
+import { BEHIND_MS } from '../store/entries-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AssignmentBook } from './assignment-book.js';
 import { ReportsView } from './reports-view.js';
@@ -63,6 +65,15 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
   mayFollow(seenOn: string): boolean {
     const { nodes, incidents } = this.store;
     return mayFollowTo(nodes.view.get(seenOn)?.value, incidents.view.live);
+  }
+
+  /** What stands against a start of it by the incidents that are on record by now, whoever has written them. */
+  async barred(w: WorkloadRecord | undefined): Promise<Bar | undefined> {
+    const { bucket, view } = this.store.incidents;
+    const end = await bucket.lastRevision(view.revision);
+    if (!(await view.shows(end, BEHIND_MS))) return { is: 'unseen' };
+    const incidents = view.entries().map((e) => e.value);
+    return w && barOnRecord(w, incidents, (node) => this.of(node) !== undefined);
   }
 
   /** What a node that does not answer has said last. What it said in another boot than its record's is no word of it. */

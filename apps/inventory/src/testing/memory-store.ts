@@ -66,6 +66,8 @@ export class MemoryTable<T> {
       if (isSame) return { value: current?.value, revision: current?.revision ?? 0, changed: false };
       return { value, revision: this.set(key, value), changed: true };
     },
+    lastRevision: async (): Promise<number> =>
+      Promise.resolve(Math.max(0, ...[...this.all.values()].map((e) => e.revision))),
   };
 
   /** What stands there now, by key. */

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   RESERVATIONS_KEY,
+  Subjects,
+  type GateAnswer,
   type Hold,
   type Reservations,
   type IncidentRecord,
@@ -9,6 +11,7 @@ import {
   type RpcRequest,
   type WorkloadRecord,
 } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -160,6 +163,21 @@ describe('a node that is to be emptied', () => {
     await hold('n-3', { job: 'job-x', kind: 'decommission', generation: 1, at: 1 });
     expect(await ask()).toMatchObject({ allowed: false, reason: expect.stringContaining('job-x cleans up n-3') });
     await hold('n-3', undefined);
+    expect((await ask()).allowed).toBe(true);
+
+    // A job that has it already asks once more, and so does the gate of its unit.
+    const gate = () => fleet.bus.ask<GateAnswer>(Subjects.gate('n-3'), { workload: 'db', bootId: fleet.bootId('n-3') });
+    expect((await gate()).allowed).toBe(true);
+    const incident = anIncident('n-9', {
+      phase: 'recovering',
+      proof: { kind: 'read-back', at: 1, doubt: { at: 2, bootId: 'boot-n-9' } },
+      recovery: [{ workload: 'db', from: 'n-9', state: 'starting' }],
+    });
+    await fleet.bus.bucket<IncidentRecord>('incidents').create('n-9', incident);
+    const barred = { allowed: false, reason: expect.stringContaining('What proved n-9 off is in doubt') as string };
+    expect(await ask()).toMatchObject(barred);
+    expect(await gate()).toMatchObject(barred);
+    await fleet.bus.bucket('incidents').delete('n-9');
     expect((await ask()).allowed).toBe(true);
   });
 

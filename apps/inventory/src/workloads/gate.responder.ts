@@ -44,18 +44,22 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
   private async ask(q: GateRequest, node: string): Promise<GateAnswer> {
     if (typeof q?.workload !== 'string' || q.workload.length === 0)
       return { allowed: false, reason: 'The request names no workload.' };
-    // The incident last: one that was opened while the others were read is then seen.
+    // The incidents last: what was opened, or came in doubt, while the others were read is then seen.
     const [workload, record] = await Promise.all([
       this.store.workloads.bucket.get(q.workload),
       this.store.nodes.bucket.get(node),
     ]);
-    const incident = await this.store.incidents.bucket.get(node);
+    const [incident, barred] = await Promise.all([
+      this.store.incidents.bucket.get(node),
+      this.starts.barred(workload?.value),
+    ]);
     const facts = {
       node,
       workload: workload?.value,
       record: record?.value,
       incident: incident?.value,
       boot: typeof q.bootId === 'string' ? q.bootId : undefined,
+      barred,
       seenOn: this.starts.seenOn(q.workload, node),
     };
     const { code, ...answer } = askStartGate(facts, typeof q.generation === 'number' ? q.generation : undefined);

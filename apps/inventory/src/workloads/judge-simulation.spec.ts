@@ -344,6 +344,7 @@ class World {
       record: this.nodes.get(n)?.value,
       incident: this.incidents.get(n)?.value,
       boot: `${n}${m.boot}`,
+      barred: undefined,
       seenOn: undefined,
     });
     const fresh = NODES.filter((x) => this.heard(x)).map((x) => ({

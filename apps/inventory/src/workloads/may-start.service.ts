@@ -25,6 +25,7 @@ export class MayStartService {
       this.store.reservations.bucket.get(RESERVATIONS_KEY),
     ]);
     const cleanup = await this.cleanupOn(q.node, reservations?.value);
+    const barred = await this.facts.barred(workload?.value);
     const check = this.facts.check(q.workload, q.node);
     const refused = startRefusal('permission', {
       node: q.node,
@@ -34,6 +35,7 @@ export class MayStartService {
       boot: this.facts.of(q.node)?.bootId,
       generation: q.generation,
       cleanup,
+      barred,
       check,
       mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
       startingForMs: () => 0,

@@ -1,4 +1,4 @@
-import type { IncidentPhase, IncidentRecord } from '#contracts';
+import { isOpenIncident, type IncidentPhase, type IncidentRecord } from '#contracts';
 
 /** By which service a change of phase is written, each by compare-and-set on the one record. */
 export type PhaseWriter = 'inventory' | 'fencer';
@@ -82,3 +82,7 @@ export const isAfterOff = (i: Pick<IncidentRecord, 'phase'>): boolean =>
 /** Nothing was asked of a fencer since it was opened, or since its gate stopped it. */
 export const isBeforeFencing = (i: Pick<IncidentRecord, 'phase'>): boolean =>
   i.phase === 'open' || i.phase === 'investigating' || i.phase === 'suppressed';
+
+/** Its proof of off was contradicted, and what came of that is not settled: nothing more of it is started. */
+export const isVoid = (i: Pick<IncidentRecord, 'phase' | 'contradiction'>): boolean =>
+  i.contradiction !== undefined && isOpenIncident(i) && !isAfterOff(i);

@@ -23,6 +23,7 @@ const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
 const here = aWorkload('db', { generation: 4, assignment: { node: 'n-1', generation: 4 } });
 const gate: StartQuestions['gate'] = {
   ...{ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined, boot: 'boot-n-1' },
+  barred: undefined,
   seenOn: undefined,
 };
 const ask = (o: Partial<StartQuestions['gate']> = {}): boolean => askStartGate({ ...gate, ...o }).allowed;
@@ -66,7 +67,8 @@ describe('what stands against a start', () => {
     boot: 'boot-n-1',
   };
   const permission = (o: Partial<StartQuestions['permission']> = {}): StartReason | undefined =>
-    startRefusal('permission', { ...registry, ...clear, generation: 4, cleanup: undefined, ...o })?.code;
+    startRefusal('permission', { ...registry, ...clear, barred: undefined, generation: 4, cleanup: undefined, ...o })
+      ?.code;
   const order = (o: Partial<StartQuestions['order']> = {}): StartReason | undefined =>
     startRefusal('order', {
       workload: here,
@@ -129,12 +131,15 @@ describe('what stands against a start', () => {
     ],
   ];
   it.each(refusals)('at the start gate: %s', (_what, code, facts) => {
-    expect(askStartGate({ ...registry, seenOn: undefined, ...facts })).toMatchObject({ allowed: false, code });
+    expect(askStartGate({ ...registry, barred: undefined, seenOn: undefined, ...facts })).toMatchObject({
+      allowed: false,
+      code,
+    });
   });
 
   it('at the start gate alone: that another node says by then that it runs it', () => {
     const refused = { allowed: false, code: 'SEEN_RUNNING', reason: 'n-2 says that it runs it.' };
-    expect(askStartGate({ ...registry, seenOn: 'n-2' })).toMatchObject(refused);
+    expect(askStartGate({ ...registry, barred: undefined, seenOn: 'n-2' })).toMatchObject(refused);
   });
 
   it.each(refusals)('to a provisioner as well: %s', (_what, code, facts) => {
@@ -214,10 +219,15 @@ describe('what stands against a start', () => {
 
   it('of the whole round is that a node has had it whose proof of off is in doubt, or void', () => {
     expect(startRefusal('round', { barred: undefined })).toBeUndefined();
-    expect(startRefusal('round', { barred: 'n-3' })).toEqual({
+    const barred = { is: 'in-doubt', node: 'n-3' } as const;
+    expect(startRefusal('round', { barred })).toEqual({
       code: 'BARRED',
       why: 'What proved n-3 off is in doubt, or proves nothing: it may run there still.',
     });
+    // A job may have got it before the doubt, and its unit may be about to start.
+    expect([permission({ barred }), ask({ barred })]).toEqual(['BARRED', false]);
+    for (const is of ['unreadable', 'unseen'] as const)
+      expect(askStartGate({ ...gate, barred: { is, node: 'n-3' } })).toMatchObject({ allowed: false, code: 'BARRED' });
   });
 
   it("once an operator's word is written is that its node is gone or held", () => {

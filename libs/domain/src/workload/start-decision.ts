@@ -1,6 +1,7 @@
 import { isOpenIncident, type GateAnswer, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { isBeforeFencing } from '../incident/phases.js';
 import { shutdownAwaited } from '../incident/shut-down.js';
+import type { Bar } from './bar.js';
 import { PUT } from './causes.js';
 import { failedStart } from './failed-tries.js';
 import { isGivenAnyway } from './owed-start.js';
@@ -25,23 +26,29 @@ export interface FleetFacts {
   startingForMs: () => number;
 }
 
+/** A node that counts as powered off, or is to be, and that may run it: what was in a job's hands before the doubt is asked, too. */
+interface Barred {
+  barred: Bar | undefined;
+}
+
 /** Who asks, and by what. Which of the reasons stand against each is in {@link startQuestions}. */
 export interface StartQuestions {
   /**
    * A unit that is about to start, by its node's agent. The registry is read live for this one question. `seenOn`: another
    * node whose fresh report says that it runs it. It may have begun there after the start was permitted.
    */
-  gate: RegistryFacts & { seenOn: string | undefined };
+  gate: RegistryFacts & Barred & { seenOn: string | undefined };
   /** A provisioner, right before it starts the unit. */
   permission: RegistryFacts &
+    Barred &
     FleetFacts & {
       /** Of the order that it carries out. */
       generation: number;
       /** Job that cleans the node up, and was admitted before this start. */
       cleanup: string | undefined;
     };
-  /** The conductor, before it looks for a place or a start. `barred`: a node that had it, and whose proof of off is in doubt or void. */
-  round: { barred: string | undefined };
+  /** The conductor, before it looks for a place or a start. */
+  round: Barred;
   /** The conductor, before it hands an owed start to a job. */
   order: FleetFacts & {
     workload: WorkloadRecord;
@@ -99,6 +106,17 @@ const unheardText = ({ silent, named, ungated }: Unheard, mute: (nodes: string) 
     ...unproven(ungated, 'may have started it without asking'),
   ].join(' ');
 };
+
+function barText(b: Bar): string {
+  switch (b.is) {
+    case 'in-doubt':
+      return `What proved ${b.node} off is in doubt, or proves nothing: it may run there still.`;
+    case 'unreadable':
+      return `The incident of ${b.node} cannot be read, and it is silent: it may run there still.`;
+    case 'unseen':
+      return 'Nobody can say now whether it was taken from a node that may still run it.';
+  }
+}
 
 type OfWorkload = Pick<RegistryFacts, 'workload'>;
 type OfNode = Pick<RegistryFacts, 'record'>;
@@ -162,11 +180,7 @@ export const startReasons = {
     when(f.holder !== undefined, () => `${f.node} is held by ${f.holder}, try again when it has ended`),
   OUT_OF_SERVICE: (f: { out: () => string | undefined }) => f.out(),
 
-  BARRED: ({ barred }: { barred: string | undefined }) =>
-    when(
-      barred !== undefined,
-      () => `What proved ${barred} off is in doubt, or proves nothing: it may run there still.`,
-    ),
+  BARRED: ({ barred }: Barred) => barred && barText(barred),
   // Its report may be of before its stop.
   JUST_LEFT: ({ workload, check, leftForMs }: StartQuestions['place']) => {
     const seen = elsewhere(check);
@@ -254,9 +268,9 @@ const registered = [
 
 /** Who asks → the reasons that stand against it there, in the order in which they are told. */
 export const startQuestions: { readonly [A in StartAsker]: readonly Answerable<StartQuestions[A]>[] } = {
-  gate: [...registered, 'SEEN_RUNNING'],
+  gate: [...registered, 'BARRED', 'SEEN_RUNNING'],
   permission: [
-    ...(['CLEANUP', ...registered, 'STALE'] as const),
+    ...(['CLEANUP', ...registered, 'STALE', 'BARRED'] as const),
     ...(['RUNS_ON_THE_DEAD', 'NAMED_BY_THE_LEFT', 'STARTS_ELSEWHERE', 'RUNS_ELSEWHERE', 'SILENT'] as const),
   ],
   round: ['BARRED'],

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   fence: 282,
   keys: 95,
   lease: 59,
-  recover: 258,
+  recover: 264,
   return: 132,
   secrets: 49,
   services: 20,

@@ -1,7 +1,6 @@
 import type { IncidentRecord, ProofDoubt } from '#contracts';
-import { isAfterOff } from '#domain/incident/phases.js';
+import { isAfterOff, isVoid } from '#domain/incident/phases.js';
 import { isHeld } from '../../power/collateral.js';
-import { isVoid } from '../../power/contradiction.js';
 import { foreignDevice, foreignSince, hasBootedSince } from '../../power/proof-doubt.js';
 import type { About } from '../../conductor/task.js';
 import type { Ages } from '../../snapshot/ages.js';

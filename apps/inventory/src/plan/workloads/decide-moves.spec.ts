@@ -283,6 +283,7 @@ describe('a workload that moves', () => {
                   record: aNode(job.node),
                   incident: undefined,
                   boot: `boot-${job.node}`,
+                  barred: undefined,
                   seenOn: undefined,
                 });
                 if (gate.allowed && gate.generation === job.generation) runs.set(job.node, true);

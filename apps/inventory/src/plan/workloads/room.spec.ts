@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
+import type { Bar } from '#domain/workload/bar.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { fleetSource } from '../../testing/planned.js';
 import { aNode, aReport, aWorkload } from '../../testing/records.js';
 import { withoutRoom } from './room.js';
 
-const nobody = new Map<string, string>();
+const nobody = new Map<string, Bar>();
 
 /** Work that shall run, of which none is assigned, and one node that has room for a weight of 1. */
 function world(names: string[], node: Partial<NodeRecord> = {}) {
@@ -40,6 +41,6 @@ it('is not a matter of room where it is barred, assigned, not to run, or seen so
   store.workloads.set('there', aWorkload('there', { generation: 1, assignment: { node: 'n-1', generation: 1 } }));
   hear('n-1', []);
   hear('n-9', ['seen']);
-  expect(without(new Map([['barred', 'n-2']]))).toEqual([]);
+  expect(without(new Map([['barred', { is: 'in-doubt', node: 'n-2' }]]))).toEqual([]);
   expect(without()).toEqual(['barred']);
 });

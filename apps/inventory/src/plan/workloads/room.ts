@@ -1,4 +1,5 @@
 import type { WorkloadRecord } from '#contracts';
+import type { Bar } from '#domain/workload/bar.js';
 import { leftOut } from '#domain/workload/failed-starts.js';
 import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -52,7 +53,7 @@ export const isUnplaced = (w: WorkloadRecord): boolean =>
  * Workloads that are placed nowhere for want of room alone: what is seen to run somewhere is no matter of room.
  * @param barred see {@link barred} of barred.ts: these are placed nowhere, whatever room there is
  */
-export function withoutRoom(fleet: Fleet, barred: ReadonlyMap<string, string>): ReadonlySet<string> {
+export function withoutRoom(fleet: Fleet, barred: ReadonlyMap<string, Bar>): ReadonlySet<string> {
   // What cannot be judged is told of by who starts it.
   const unplaced = eachRecord(fleet.workloads.list, aboutWorkload, ({ value: w }) =>
     isUnplaced(w) && !barred.has(w.name) ? [w] : [],

@@ -1,4 +1,5 @@
 import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
+import { INCIDENT } from '#domain/workload/causes.js';
 import type { About } from '../../conductor/task.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { decideTogether, eachRecord, intentsOfEach } from '../each-record.js';
@@ -82,7 +83,7 @@ function changesBy(step: StartStep, fleet: Fleet): ChangeWorkload[] {
 function logOf({ workload: w, why }: StartStep, event: ReturnType<typeof assigning>): Pick<ChangeWorkload, 'log'> {
   if (event?.kind === 'assigned') {
     // Of a fencing it is a decision; a new workload, or one that moves, is everyday.
-    const level = event.cause.startsWith('incident:') ? 'info' : 'debug';
+    const level = event.cause.startsWith(INCIDENT) ? 'info' : 'debug';
     return { log: { level, facts: { workload: w.name, node: event.to, why }, message: 'workload placed' } };
   }
   if (event?.kind !== 'corrected') return {};

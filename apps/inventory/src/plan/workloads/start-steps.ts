@@ -1,4 +1,5 @@
 import type { Assignment, WorkloadRecord } from '#contracts';
+import { INCIDENT } from '#domain/workload/causes.js';
 import { workloadAfter, type WorkloadEvent } from '#domain/workload/changes.js';
 import type { Serving } from '#domain/workload/own-node.js';
 import type { Placement } from '#domain/workload/placement.js';
@@ -245,7 +246,7 @@ export const taken = perFleet(({ incidents }: Fleet): Decided<[workload: string,
   eachRecord(incidents.list, aboutNode, ({ value: i }) => {
     if (i.phase !== 'recovering' && i.phase !== 'recovered') return [];
     return i.recovery.flatMap((r): [string, string][] =>
-      r.state === 'running' ? [] : [[r.workload, `incident:${i.id}`]],
+      r.state === 'running' ? [] : [[r.workload, `${INCIDENT}${i.id}`]],
     );
   }),
 );

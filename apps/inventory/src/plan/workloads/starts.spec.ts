@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MusterError, type JobRecord, type NodeRecord, type RunningWorkload, type WorkloadRecord } from '#contracts';
+import {
+  MusterError,
+  standIn,
+  type JobRecord,
+  type NodeRecord,
+  type RunningWorkload,
+  type WorkloadRecord,
+} from '#contracts';
 import { GATE_MS } from '#domain/workload/start-decision.js';
 import { MemoryStore } from '../../testing/memory-store.js';
 import { planExecutor } from '../../testing/planned.js';
@@ -431,6 +438,25 @@ describe('a proof of off that its node contradicts', () => {
     expect([of('a').assignment, shown().map((s) => s.code)]).toEqual([undefined, ['BARRED']]);
     store.incidents.set('n-9', { ...incident, proof: { kind: 'manual', at: 3 } });
     await round(2_000);
+    expect(of('a').assignment).toBeDefined();
+  });
+
+  it('bars it still where that incident cannot be read any more, until its node says itself what it runs', async () => {
+    const { store, round, of, shown } = world({ a: {}, b: {} });
+    const proof = { kind: 'read-back' as const, at: 1, doubt: { at: 2, bootId: 'boot-n-9' } };
+    const recovery = [{ workload: 'a', from: 'n-9', state: 'waiting' as const }];
+    store.nodes.set('n-9', aNode('n-9', { confirmedOff: { at: 1, incident: 'i-9' } }));
+    store.incidents.set('n-9', anIncident('n-9', { phase: 'recovering', bootId: 'boot-n-9', recovery, proof }));
+    await round(0);
+    const unread = standIn({ bucket: 'incidents', key: 'n-9', revision: 7, why: 'it is not JSON' });
+    if (unread !== undefined) store.incidents.set('n-9', unread);
+    await round(1_000);
+    await round(2_000);
+    expect([of('a').assignment, shown()[0]?.code]).toEqual([undefined, 'BARRED']);
+    // What is assigned already is not from there.
+    expect(of('b').assignment).toBeDefined();
+    store.nodes.set('n-9', aNode('n-9'));
+    await round(3_000, { 'n-9': [] });
     expect(of('a').assignment).toBeDefined();
   });
 
