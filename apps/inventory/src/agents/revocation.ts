@@ -1,4 +1,5 @@
 import { MusterError, phaseText, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
+import { stateAfter } from '#domain/node/state.js';
 import { withState } from '../nodes/node-status.js';
 
 export interface RevocationFacts {
@@ -42,6 +43,6 @@ export function refusedRevocation(n: NodeRecord, f: RevocationFacts, force: bool
 export function revokedNode(n: NodeRecord, by: string, reason: string, at: number): NodeRecord | undefined {
   if (n.revoked !== undefined && !n.enrolled && n.awaited === undefined) return undefined;
   const { awaited: _none, agentKeys: _worthless, verdict: _unjudged, ...rest } = n;
-  const node = n.state === 'Unknown' ? rest : withState(rest, 'Unknown');
+  const node = n.state === stateAfter.revoked ? rest : withState(rest, stateAfter.revoked);
   return { ...node, enrolled: false, revoked: { by, at, reason } };
 }

@@ -1,4 +1,5 @@
 import { MANAGEMENT, nodeName, type MonitorNode, type NodeRecord } from '#contracts';
+import { stateAfter, stateBeginnings } from '#domain/node/state.js';
 import { newNode } from '../nodes/new-node.js';
 import { withState } from '../nodes/node-status.js';
 
@@ -20,13 +21,13 @@ export function applyMonitorEvent(
       { label: m.label, serial: m.serial, networks: { [MANAGEMENT]: { address: m.addr } }, enrolled: false },
       at,
     );
-    return { ...fresh, state: 'Discovered' };
+    return { ...fresh, state: stateBeginnings['monitor-discovered'] };
   }
   if (n.enrolled) {
     const same = n.external?.event === change && n.external.address === m.addr;
     return same ? undefined : { ...n, external: { event: change, address: m.addr, at } };
   }
-  const state = change === 'discovered' ? 'Discovered' : 'Disappeared';
+  const state = stateAfter[`monitor-${change}`];
   let next = n;
   if (change === 'discovered' && n.networks[MANAGEMENT]?.address !== m.addr)
     next = { ...next, networks: { ...n.networks, [MANAGEMENT]: { address: m.addr } } };

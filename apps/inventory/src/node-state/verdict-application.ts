@@ -1,19 +1,10 @@
-import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
+import type { NodeRecord, Verdict } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
+import { stateAfter } from '#domain/node/state.js';
 import { isHeardVerdict } from '#domain/verdict/heard.js';
 import { isNewer } from '#domain/verdict/newer.js';
 import { withState } from '../nodes/node-status.js';
 import { returnOf, type ReturnFacts } from '#domain/return/return.js';
-
-/** What a verdict says of the second axis; undefined: it leaves it alone. */
-const stateOf: Record<VerdictKind, NodeState | undefined> = {
-  UP: 'Discovered',
-  DEGRADED: 'Discovered',
-  DOWN: 'Disappeared',
-  LEFT: 'Disappeared',
-  SUSPECT: undefined,
-  UNKNOWN: undefined,
-};
 
 /**
  * The node after a verdict; undefined: it changes nothing. Verdicts arrive at least once and in any order: (epoch, seq)
@@ -33,7 +24,7 @@ export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRec
     const { confirmedOff: _on, ...rest } = next;
     next = rest;
   }
-  const state = stateOf[v.verdict];
+  const state = stateAfter[v.verdict];
   if (state !== undefined && state !== n.state) next = withState(next, state);
   if (!alive) return next;
   const back = returnOf(n, v, f);

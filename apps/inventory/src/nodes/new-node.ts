@@ -1,4 +1,5 @@
 import { nodeName, type NodeCreateRequest, type NodeRecord } from '#contracts';
+import { stateBeginnings } from '#domain/node/state.js';
 
 /** A node that nobody has heard yet. Power devices come without their passwords. */
 export function newNode(r: Omit<NodeCreateRequest, 'powerLevels'>, at: number): NodeRecord {
@@ -15,7 +16,7 @@ export function newNode(r: Omit<NodeCreateRequest, 'powerLevels'>, at: number): 
     enrolled: r.enrolled ?? true,
     status: 'Unallocated',
     prevStatus: 'Incomplete',
-    state: 'Unknown',
+    state: stateBeginnings.registered,
     prevState: 'Unknown',
     createdAt: at,
   };

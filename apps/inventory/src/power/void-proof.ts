@@ -14,6 +14,7 @@ import { withoutOrder } from '#domain/incident/pending-order.js';
 import { go } from '#domain/incident/steps.js';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { isOffByIncident } from '#domain/incident/proven-off.js';
+import { stateAfter } from '#domain/node/state.js';
 import { isHeardByRecord } from '#domain/verdict/heard.js';
 import { provenBy } from './proof-doubt.js';
 
@@ -76,7 +77,7 @@ export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord
     ...rest,
     // No longer by this incident: the next proof of that is written down like the first.
     ...(n.maintenance?.incident === i.id && { maintenance: ofNoIncident(n.maintenance) }),
-    ...(isHeardByRecord(n) && { state: 'Discovered' as const, prevState: n.state }),
+    ...(isHeardByRecord(n) && { state: stateAfter['proof-void'], prevState: n.state }),
     pendingReturn: n.pendingReturn ?? { reason: 'disappeared', at },
   };
 }

@@ -1,5 +1,6 @@
 import type { IncidentRecord, NodeRecord } from '#contracts';
 import { isOffByIncident } from '#domain/incident/proven-off.js';
+import { stateAfter } from '#domain/node/state.js';
 import { isHeardByRecord } from '#domain/verdict/heard.js';
 import type { ProofBoots } from './ended-boot.js';
 
@@ -24,7 +25,7 @@ export function switchedOff(
   return {
     ...n,
     ...(ended !== undefined && { bootId: ended }),
-    state: 'Disappeared',
+    state: stateAfter['proven-off'],
     prevState: n.state === 'Disappeared' ? n.prevState : n.state,
     maintenance,
     confirmedOff: { at, incident: i.id, ...(ended !== undefined && { bootId: ended }) },
