@@ -383,6 +383,12 @@ describe('commands', () => {
       expect(sut.last('PUT')?.body).toEqual({ reason: 'a trial', until: 1_999_000_000_000, check: 'job-7' });
       expect(await sut.call([...accept, '--reason', 'x', '--until', '0s'])).toMatchObject({ code: 2 });
     });
+    it('says in its help that it is about drift, and which command lets an incident past its gate', async () => {
+      const { stdout } = await sut.call(['node', 'release', '--help']);
+      const text = stdout.replace(/\s+/g, ' ');
+      expect(text).toContain('accept the drift that the last check of a node found');
+      expect(text).toContain('muster incident release');
+    });
     it('takes it back, and asks for one of both', async () => {
       sut.on(`DELETE ${path}/accepted-drift`, { name: 'host1-SN1' });
       expect(await sut.call(['node', 'release', 'host1-SN1', '--withdraw'])).toMatchObject({ code: 0 });

@@ -19,7 +19,7 @@ export function releaseCommand(node: Command): void {
       node
         .command('release <name>')
         .description(
-          'say that a drift is wanted: exactly what the last check found is no alarm and no reason for a re-setup any more',
+          'accept the drift that the last check of a node found: exactly that is no alarm and no reason for a re-setup any more. To let an incident past its gate: muster incident release',
         )
         .option('--accept', 'accept what the last check of the node found')
         .option('--withdraw', 'take that back: it is told again')
