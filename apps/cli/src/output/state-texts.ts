@@ -71,8 +71,8 @@ export const wishTexts: Record<WishName, StateText> = {
     'The proof, a failure of the attempt, or the survival of the node; before the first `off` also a gate that closes, or a cancel.',
   ],
   'system-on': [
-    'The power-on after a recovery, by the policy `afterRecovery`.',
-    'Read back as on, given up after three tries, or withheld: a pause, mode `observe`, a cordon.',
+    'After the recovery the node is powered on again: the policy `afterRecovery` is `power-on`.',
+    'It reads as on, or three tries have failed. Or it is withheld, and the node stays off until a person powers it on: fencing is paused, the mode is `observe`, the node is cordoned, or work ran there without a [start gate](glossary.md#start-gate).',
   ],
   'operator-on': [
     'The order of an operator, also the second half of a cycle.',
@@ -207,8 +207,8 @@ export const returnTexts: Record<ReturnStage, StateText> = {
   ],
   'being set up': ['A job cleans the node up and sets it up.', 'The job has ended.'],
   held: [
-    'An operator is asked: `ask`, `check-only`, services that are well in an unchanged boot, flapping, a failed re-setup.',
-    'An operator releases it; or it comes back in a new boot, unless it flaps.',
+    'The node stays out of service until a person decides. Why: a row below that says "it is held".',
+    '`muster node release NODE --accept` (for drift): it is checked anew. A check or a re-setup that a person orders passes: it is in service. A new boot: it is checked anew, unless it is held for flapping.',
   ],
   'held for work': ['A re-setup would end what runs there.', 'Nothing runs there any more: it is checked anew.'],
   'in service': ['The check, or the re-setup, has passed: the return is over.', 'The next return.'],

@@ -2,6 +2,7 @@ import { closedPhases, type IncidentPhase } from '#contracts/incident/incident.j
 import { isEndedJob, JobStatuses, type JobStatus } from '#contracts/job/job.js';
 import { phaseChanges } from '#domain/incident/phases.js';
 import { jobBeginnings, jobChanges, type JobChange, type JobEvent } from '#domain/job/changes.js';
+import { NodeStates, stateAfter, stateBeginnings, type StateCause } from '#domain/node/state.js';
 import { statusChanges, type StatusChange } from '#domain/node/status.js';
 import { checkedTable, stageByCheck, type CheckedRow } from '#domain/return/after-check.js';
 import { resetupTable, stageByResetup, type ResetupRow } from '#domain/return/after-resetup.js';
@@ -36,8 +37,8 @@ const HEAD = `# States
 What an incident, the power of a node, a workload, a job, a node and its return can be, and what ends each state. Every change
 is a compare-and-set on the record that was decided on. The pictures of incident, workload, job and status, and the lists of
 a workload's and a job's changes, are made from the tables in the code: there, what is not in the table cannot be written.
-That of a return is made from the tables that decide about it. The others are drawn by hand. A state that stays what it is is
-not drawn. Written by \`muster manual states > docs/states.md\`; the words are those of the [glossary](glossary.md).`;
+So is that of a node's state. That of a return is made from the tables that decide about it. That of power is drawn by hand.
+A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`; the words are those of the [glossary](glossary.md).`;
 
 /** `docs/states.md`. */
 export const statesPage = (): string =>
@@ -181,6 +182,8 @@ const endings: Record<StatusChange['when'], string> = {
   unbegun: 'never began',
 };
 
+const stateCauses = Object.entries(stateAfter) as [StateCause, (typeof stateAfter)[StateCause]][];
+
 const node = (): string =>
   [
     '## Node',
@@ -190,15 +193,12 @@ const node = (): string =>
     stateDiagram(statusChanges.map(({ from, to, by, when }) => ({ from, to, label: `${by} ${endings[when]}` }))),
     tableOf(statusTexts),
     '### State',
-    'Is the node heard? By the verdicts of the detector (`apps/inventory/src/node-state/verdict-application.ts`), in any status. `SUSPECT` and `UNKNOWN` leave it as it is. For a node without an agent external monitors report it.',
+    'Is the node heard? In any status. The table: `libs/domain/src/node/state.ts`. `UP`, `DEGRADED`, `DOWN` and `LEFT` are verdicts of the detector; `SUSPECT` and `UNKNOWN` leave it as it is. `monitor-discovered` and `monitor-disappeared`: an external monitor reports a node without an agent. `proven-off`: a fencing has proven it off. `proof-void`: that proof is void. `revoked`: its agent was revoked.',
     stateDiagram([
-      { from: OUTSIDE, to: 'Unknown' },
-      { from: 'Unknown', to: 'Discovered', label: 'UP or DEGRADED' },
-      { from: 'Unknown', to: 'Disappeared', label: 'DOWN or LEFT' },
-      { from: 'Discovered', to: 'Disappeared', label: 'DOWN or LEFT' },
-      { from: 'Disappeared', to: 'Discovered', label: 'UP or DEGRADED' },
-      { from: 'Discovered', to: 'Unknown', label: 'agent revoked' },
-      { from: 'Disappeared', to: 'Unknown', label: 'agent revoked' },
+      ...Object.entries(stateBeginnings).map(([label, to]) => ({ from: OUTSIDE, to, label })),
+      ...stateCauses.flatMap(([label, to]) =>
+        to === undefined ? [] : NodeStates.filter((from) => from !== to).map((from) => ({ from, to, label })),
+      ),
     ]),
     tableOf(nodeStateTexts),
     '### In service',
@@ -208,7 +208,7 @@ const node = (): string =>
 /** By hand: what begins a return, and what people do. */
 const otherReturns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: ReturnStage, why: string])[] = [
   [OUTSIDE, 'due', 'heard again'],
-  ['held', 'due', 'released, or a new boot'],
+  ['held', 'due', 'drift accepted, or a new boot'],
 ];
 
 const returnRows = Object.entries<ReturnRow>(returnTable);
