@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { GateCodes } from '#contracts';
-import { gateTable } from './gates.js';
+import { defaultSettings, GateCodes } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
+import { gateTable, lifeSign } from './gates.js';
 
 describe('the table of gates', () => {
   it('has every gate, in the order in which they are asked', () => {
@@ -11,6 +12,14 @@ describe('the table of gates', () => {
     const by = (release: 'never' | 'force') => GateCodes.filter((code) => gateTable[code].release === release);
     expect(by('never')).toEqual(['ALREADY_OPEN', 'QUORUM', 'PAUSED', 'OBSERVE']);
     expect(by('force')).toEqual(['BLIND', 'LIFE_SIGN']);
+  });
+
+  it('says how old the own report of a node is, and for how long it counts', () => {
+    const settings = defaultSettings('lan');
+    expect(lifeSign({ settings, verdict: undefined, ownReportAgeMs: 400, node: aNode('a-1') })).toEqual({
+      kind: 'report',
+      detail: 'Its own report came 0.4 s ago; one counts for 2.5 s.',
+    });
   });
 
   it('asks anew, after the permit, what may have changed since', () => {

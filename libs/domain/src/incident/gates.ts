@@ -102,8 +102,12 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
   if (settings === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
   const timeoutMs = silenceTimeout(settings.detection);
   const reportAge = Math.min(f.ownReportAgeMs ?? Infinity, v?.evidence.ownReportAgeMs ?? Infinity);
-  if (reportAge <= timeoutMs - settings.detection.interval)
-    return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
+  const countsForMs = timeoutMs - settings.detection.interval;
+  if (reportAge <= countsForMs)
+    return {
+      kind: 'report',
+      detail: `Its own report came ${seconds(reportAge)} ago; one counts for ${seconds(countsForMs)}.`,
+    };
   if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
   if (isHeardVerdict(v.verdict)) return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };
   const probe = v.evidence.ownProbe;

@@ -154,7 +154,7 @@ export const stormCounts = {
     const members = s.domains[domain]?.members ?? 0;
     return {
       pass: count <= limit,
-      detail: `${count} of ${members} nodes of failure domain ${domain} fell silent within 60 s.`,
+      detail: `${count} of ${members} nodes of failure domain ${domain} fell silent within 60 s; at most ${limit} may.`,
     };
   },
 
