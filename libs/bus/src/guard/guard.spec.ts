@@ -110,11 +110,13 @@ describe('guard', () => {
   });
 
   it('ends the command of a guard that was killed itself', async () => {
+    let lines = 0;
     const r = await runGuarded({
       command: 'sh',
-      args: ['-c', 'echo $$ $PPID; exec sleep 60'],
+      args: ['-c', 'for n in 1 2 3 4 5; do echo $$ $PPID; sleep 0.2; done; exec sleep 60'],
       deadlineNs: inMs(30_000),
-      onLine: (line) => process.kill(Number(line.split(' ')[1]), 'SIGKILL'),
+      // Its first line may be here before the guard's word that it has begun: by the fifth that is here, too.
+      onLine: (line) => ++lines === 5 && process.kill(Number(line.split(' ')[1]), 'SIGKILL'),
     }).done;
     expect(r).toMatchObject({ killed: true, timedOut: false, exitCode: null });
     await until(() => !alive(Number(r.stdout.split(' ')[0])));
