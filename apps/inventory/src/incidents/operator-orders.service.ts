@@ -87,13 +87,12 @@ export class OperatorOrders {
     const lacks = { otherFencers: this.facts.fencersOutside(node), sharedPlace: this.facts.sharedPlace(node) };
     const seen = await this.incidents.get(q.node);
     const wantedAt = (await this.verdictNow.of(q.node))?.verdict ?? 'UNKNOWN';
-    const done = await this.incidents.change(q.node, seen.id, (now) => {
+    return this.change(seen, (now) => {
       const gate = gateToRelease(now, q.gate);
       refuseRelease(gate, node, lacks, q.force === true);
       const { by, reason, force = false } = q;
       return released(now, { ...{ by, reason, gate, force, wantedAt }, at: this.store.clock.wallMs() });
     });
-    return done ?? this.incidents.get(q.node);
   }
 
   /**
@@ -104,8 +103,7 @@ export class OperatorOrders {
     const seen = await this.incidents.get(q.node);
     const now = (await this.verdictNow.of(q.node))?.verdict;
     const order = { by: q.by, reason: q.reason, at: this.store.clock.wallMs(), now };
-    const done = await this.incidents.change(q.node, seen.id, (i) => cancelByOperator(i, order));
-    return done ?? this.incidents.get(q.node);
+    return this.change(seen, (i) => cancelByOperator(i, order));
   }
 
   /**
@@ -116,12 +114,31 @@ export class OperatorOrders {
     const node = await this.node(q.node);
     const seen = await this.incidents.get(q.node);
     if (q.force !== true) await this.refuseWhileAlive(node, seen);
-    const done = await this.incidents.change(q.node, seen.id, (now) =>
+    const incident = await this.change(seen, (now) =>
       confirmedDown(now, { by: q.by, reason: q.reason, at: this.store.clock.wallMs() }),
     );
-    const incident = done ?? (await this.incidents.get(q.node));
     const before = doNotPowerOnBefore(incident);
     return { ...incident, ...(before !== undefined && { doNotPowerOnBefore: before }) };
+  }
+
+  /**
+   * The incident that the person's order is about, changed by it. Another one is none that the person has seen: to
+   * answer with it would say that it was released, cancelled or confirmed.
+   * @param fn changes it, by a step at least, or throws
+   * @throws MusterError INCIDENT_STATE where another one has taken its place, INCIDENT_UNKNOWN where none has
+   */
+  private async change(
+    { node, id }: IncidentRecord,
+    fn: (now: IncidentRecord) => IncidentRecord,
+  ): Promise<WithRevision<IncidentRecord>> {
+    const done = await this.incidents.change(node, id, fn);
+    if (done !== undefined) return done;
+    const { phase } = await this.incidents.get(node);
+    throw new MusterError(
+      'INCIDENT_STATE',
+      `Another incident of ${node} was opened meanwhile: look again with muster incident get ${node}.`,
+      { node, phase },
+    );
   }
 
   private async refuseWhileAlive(node: NodeRecord, incident: IncidentRecord): Promise<void> {

@@ -1728,6 +1728,16 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/work-seen-late.spec.ts'],
   },
   {
+    name: 'an order about an incident is answered with the one that has replaced it',
+    file: 'apps/inventory/src/incidents/operator-orders.service.ts',
+    symbol: 'OperatorOrders.change',
+    operation: {
+      replace: 'const { phase } = await this.incidents.get(node);',
+      with: 'const now = await this.incidents.get(node); const { phase } = now; if (phase) return now;',
+    },
+    specs: ['apps/inventory/src/incidents/replaced-meanwhile.spec.ts'],
+  },
+  {
     name: 'nobody is told that a death has no incident',
     file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
     symbol: 'whyWaits',
