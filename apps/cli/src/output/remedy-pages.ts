@@ -35,7 +35,8 @@ for a node that lives. What a gate is asked and nobody knows counts as a stop. A
 its gate lets it; \`muster incident release\` takes it past that one gate.
 
 A power-off that was ordered by hand, and that a gate stops, is called off after ten minutes. So is what was released with \`--force\` while
-the node was heard, where LIFE_SIGN stops it: the gates that it passed must not be open when the node falls silent another day.
+the node was heard, where LIFE_SIGN stops it: the gates that it passed must not be open when the node falls silent another day. So is either
+that was given while the node was heard, where no fencer answers for ten minutes whether its power devices are its own.
 
 Written by \`muster manual gates > docs/gates.md\`.`;
 

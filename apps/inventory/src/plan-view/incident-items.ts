@@ -135,7 +135,8 @@ function figuresOf(gate: GateCode, facts: GateFacts | undefined): { figures?: Pl
 
 function againOf(step: IncidentStep, facts: GateFacts | undefined, f: PlanFacts): PlanAgain {
   if (step.do === 'wait') {
-    if (step.leftMs !== undefined) return { inMs: step.leftMs, when: 'the verdict on it changes' };
+    if (step.leftMs !== undefined)
+      return { inMs: step.leftMs, when: step.by === 'identity' ? waited.identity : 'the verdict on it changes' };
     return { inMs: AGAIN_MS, when: waited[step.by] };
   }
   if (step.do !== 'suppress') return { inMs: AGAIN_MS };

@@ -98,6 +98,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
         collateral: () => undefined,
         retryInMs: () => o.leftMs,
         isIdentityUnanswered: () => false,
+        unidentifiedForMs: () => 0,
       });
       return [{ incident, facts, step }];
     });

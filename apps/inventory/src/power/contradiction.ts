@@ -21,4 +21,3 @@ export function isContradicted(
   if (heard === undefined || i.bootId === undefined) return false;
   return heard.bootId === i.bootId && heard.agoMs < provenForMs - ON_THE_WAY_MS;
 }
-

@@ -89,7 +89,8 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   'fencing-waits': {
     subject: 'NODE',
-    meaning: 'It is DOWN, and its fencing does not begin: none of its work is started elsewhere.',
+    meaning:
+      'It is DOWN, or was ordered off by hand, and its fencing does not begin: none of its work is started elsewhere.',
     text: 'The message says what it waits for. Where that is the detector, look at its host and its log; where it is the fencers, at theirs (muster drivers). Where the node is seen to be off: muster node fence, then muster incident confirm.',
     command: why,
   },

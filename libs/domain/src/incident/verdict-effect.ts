@@ -40,6 +40,10 @@ export const standingRelease = (
 export const isWantedAlive = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wantedAt'>): boolean =>
   i.cause === 'manual' || (i.released?.force === true && wasHeardWhenWanted(i));
 
+/** The same, given while it was heard: its life does not take that back, and it stands until it is carried out or ended. */
+export const isWantedWhileHeard = (i: Pick<IncidentRecord, 'cause' | 'released' | 'wantedAt'>): boolean =>
+  isWantedAlive(i) && wasHeardWhenWanted(i);
+
 /**
  * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included. A forced
  * release says that an operator wants it all the same, unless the node was silent then and is heard now. After the command

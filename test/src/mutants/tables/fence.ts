@@ -1738,6 +1738,20 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/replaced-meanwhile.spec.ts'],
   },
   {
+    name: 'an order by hand waits for ever for a fencer that does not answer',
+    file: 'apps/inventory/src/plan/incidents/incident-step.ts',
+    symbol: 'unidentifiedStep',
+    operation: { replace: 'leftMs > 0', with: 'true' },
+    specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
+  },
+  {
+    name: 'nobody is told that no fencer answers an order by hand',
+    file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
+    symbol: 'waitingIn',
+    operation: { replace: 'isWantedAlive(i)', with: 'false' },
+    specs: ['apps/inventory/src/plan/incidents/fencing-waits.spec.ts'],
+  },
+  {
     name: 'nobody is told that a death has no incident',
     file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
     symbol: 'whyWaits',
@@ -1747,14 +1761,14 @@ export const fence: readonly Mutant[] = [
   {
     name: 'nobody is told of an incident that is investigated for ever',
     file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
-    symbol: 'whyWaits',
+    symbol: 'whyIncidentWaits',
     operation: { operand: "last.phase !== 'investigating'" },
     specs: ['apps/inventory/src/plan/incidents/fencing-waits.spec.ts'],
   },
   {
     name: 'an incident that is stopped has a second alarm',
     file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
-    symbol: 'whyWaits',
+    symbol: 'whyIncidentWaits',
     operation: { drop: "if (last.phase !== 'open' && last.phase !== 'investigating') return undefined;" },
     specs: ['apps/inventory/src/plan/incidents/fencing-waits.spec.ts'],
   },

@@ -63,6 +63,31 @@ describe('the alarm of a fencing that does not begin', () => {
     expect(planned()).toEqual([expect.stringContaining('Its incident is investigating')]);
   });
 
+  it('tells that no fencer answers for an order by hand, whose node lives', () => {
+    store.nodes.set('n-1', aNode('n-1', verdict('UP')));
+    incident({ phase: 'investigating', cause: 'manual', wantedAt: 'UP' });
+    o = { identity: new Map([['n-1', 'unanswered']]) };
+    expect(waiting()).toEqual(['waits/n-1']);
+    const ordered =
+      'fencing-waits It was ordered off by hand, and its fencing has not begun. No fencer has answered yet whether its power devices are its own.';
+    expect(planned()).toEqual([ordered]);
+    waitedMs.set('waits/n-1', FENCING_WAITS_MS - 1);
+    expect(planned()).toEqual([]);
+    stands();
+    expect(planned()).toEqual([ordered]);
+    incident({ phase: 'cancelled', cause: 'manual', wantedAt: 'UP' });
+    expect([waiting(), planned()]).toEqual([[], ['clear-alarm']]);
+  });
+
+  it('is one alone where that node falls silent, and none of a living node that nobody wants off', () => {
+    incident({ phase: 'investigating', cause: 'manual', wantedAt: 'UP' });
+    expect(waiting()).toEqual(['waits/n-1']);
+    expect(planned()).toEqual([expect.stringContaining('It is DOWN')]);
+    store.nodes.set('n-1', aNode('n-1', verdict('UP')));
+    incident({ phase: 'investigating' });
+    expect([waiting(), planned()]).toEqual([[], []]);
+  });
+
   it.each(['suppressed', 'fencing', 'failed', 'fenced', 'recovering', 'recovered'] as const)(
     'is none of an incident that is %s: it has others',
     (phase) => {

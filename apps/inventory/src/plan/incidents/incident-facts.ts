@@ -13,9 +13,10 @@ export const AGAIN_MS = 500;
 
 /**
  * What the ages are of: a boot that is awaited since Muster has switched the node on; an `off` that its node has
- * outlived; a gate that stops an order by hand; an attempt that has failed. But for the first, the incident's id follows.
+ * outlived; a gate that stops an order by hand; such an order that no fencer answers; an attempt that has failed. But for the
+ * first, the incident's id follows.
  */
-export type IncidentCondition = `${'boot' | 'outlived' | 'stopped' | 'failed'}/${string}`;
+export type IncidentCondition = `${'boot' | 'outlived' | 'stopped' | 'unidentified' | 'failed'}/${string}`;
 
 /** For how long it has held on the asker's own clock, ms. */
 export type IncidentAge = (condition: IncidentCondition) => number;

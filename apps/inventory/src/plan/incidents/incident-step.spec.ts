@@ -19,6 +19,7 @@ const calm: IncidentStepView = {
   collateral: () => undefined,
   retryInMs: () => 0,
   isIdentityUnanswered: () => false,
+  unidentifiedForMs: () => 0,
 };
 const brake: GateResult = { gate: 'BRAKE', pass: false, detail: 'too many.' };
 const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
@@ -49,6 +50,40 @@ describe('the next step of an incident', () => {
       expect(incidentStep(anIncident('a-1', { phase }), d, unanswered)).toMatchObject({ do: 'wait', by: 'identity' });
     const commanded = anIncident('a-1', { phase: 'failed', commands: [off] });
     expect(incidentStep(commanded, d, unanswered)).toEqual({ do: 'ask-permit', gates: [] });
+  });
+
+  it('by hand for a node that was heard lapses where no fencer answers whose its devices are', () => {
+    const d = { do: 'fence' as const, gates: [] };
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['LIFE_SIGN' as const], force: true };
+    const step = (o: Partial<IncidentRecord>, waitedMs: number): unknown =>
+      incidentStep(anIncident('a-1', { phase: 'investigating', ...o }), d, {
+        ...calm,
+        isIdentityUnanswered: () => true,
+        unidentifiedForMs: () => waitedMs,
+      });
+    const wanted: Partial<IncidentRecord>[] = [
+      { cause: 'manual', wantedAt: 'UP', released },
+      { cause: 'manual', wantedAt: 'DEGRADED' },
+      { wantedAt: 'UP', released },
+    ];
+    for (const o of wanted) {
+      expect(step(o, 540_000)).toMatchObject({ do: 'wait', by: 'identity', leftMs: 60_000 });
+      expect(step(o, 600_000)).toEqual({
+        do: 'end',
+        reason: 'No fencer answered within 10 min whether its power devices are its own.',
+      });
+    }
+    // It ends with the silence that it was given for, and is about no living node until then.
+    const others: Partial<IncidentRecord>[] = [
+      { cause: 'manual', wantedAt: 'DOWN' },
+      { wantedAt: 'DOWN', released },
+      { wantedAt: 'UP', released: { ...released, force: false } },
+      {},
+    ];
+    for (const o of others) {
+      expect(step(o, 600_000)).toMatchObject({ do: 'wait', by: 'identity' });
+      expect(step(o, 600_000)).not.toHaveProperty('leftMs');
+    }
   });
 
   it('goes nowhere while its proof is contradicted, and is stopped for another that may have been hit', () => {

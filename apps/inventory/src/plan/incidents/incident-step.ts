@@ -2,11 +2,12 @@ import { isOpenIncident, type GateCode, type GateResult, type IncidentRecord, ty
 import type { IncidentDecision } from '#domain/incident/decide-incident.js';
 import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { wasCommanded } from '#domain/incident/phases.js';
-import { isWantedAlive } from '#domain/incident/verdict-effect.js';
+import { isWantedAlive, isWantedWhileHeard } from '#domain/incident/verdict-effect.js';
 
 /**
  * An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. So
- * does a forced release that its life stops: the gates that it passed would be open for its next silence.
+ * does a forced release that its life stops: the gates that it passed would be open for its next silence. And so does
+ * either that waits for a fencer's answer: hours later it would power off a node that has long been in use again.
  */
 export const HELD_ORDER_LAPSES_MS = 600_000;
 
@@ -52,6 +53,8 @@ export interface IncidentStepView {
   retryInMs: () => number;
   /** No fencer has answered yet whether its power devices are its own. */
   isIdentityUnanswered: () => boolean;
+  /** For how long what a person wants has waited for that answer, ms. */
+  unidentifiedForMs: () => number;
 }
 
 /** Pure: what becomes of an incident by what its gates and the verdict as of now say. */
@@ -82,8 +85,17 @@ export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: Incident
   const leftMs = i.phase === 'failed' ? v.retryInMs() : 0;
   if (leftMs > 0) return { do: 'wait', by: 'backoff', reason: 'Its last fencing failed.', leftMs };
   // What was found hours ago is no word for now; and who does not answer this powers nothing off, either.
-  if (needsIdentity(i) && v.isIdentityUnanswered()) return { do: 'wait', by: 'identity', reason: IDENTITY_UNANSWERED };
+  if (needsIdentity(i) && v.isIdentityUnanswered()) return unidentifiedStep(i, v);
   return { do: 'ask-permit', gates: d.gates };
+}
+
+/** A verdict that changes ends every other one. */
+function unidentifiedStep(i: IncidentRecord, v: Pick<IncidentStepView, 'unidentifiedForMs'>): DecidedStep {
+  const wait = { do: 'wait' as const, by: 'identity' as const, reason: IDENTITY_UNANSWERED };
+  if (!isWantedWhileHeard(i)) return wait;
+  const leftMs = HELD_ORDER_LAPSES_MS - v.unidentifiedForMs();
+  if (leftMs > 0) return { ...wait, leftMs };
+  return { do: 'end', reason: 'No fencer answered within 10 min whether its power devices are its own.' };
 }
 
 const mayLapse = (i: IncidentRecord, { gate }: GateResult): boolean =>

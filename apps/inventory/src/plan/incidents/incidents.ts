@@ -52,7 +52,7 @@ export const incidents: Concern<IncidentCondition> = {
   },
   conditions: (fleet) => {
     const boots = awaitedBoots(fleet);
-    const open = eachOpen(fleet, agesOf);
+    const open = eachOpen(fleet, (i) => agesOf(i, fleet));
     return { holds: boots.made, unknown: open.made, failed: [...boots.failed, ...open.failed] };
   },
   plan: (fleet, ages) => {

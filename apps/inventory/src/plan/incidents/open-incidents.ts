@@ -120,6 +120,7 @@ export function investigated(
     collateral: () => heldForCollateral(i, node, incidentsOf(fleet)),
     retryInMs: () => retryInMs(i, node, age),
     isIdentityUnanswered: () => isIdentityUnanswered(fleet, node.name),
+    unidentifiedForMs: () => age(unidentified(i)),
   });
 }
 
@@ -139,11 +140,16 @@ export function agesAskedFor(
 }
 
 /** Those that it may go by later, whatever is found out then. */
-export const agesOf = (i: IncidentRecord): IncidentCondition[] => [
+export const agesOf = (i: IncidentRecord, fleet: Fleet): IncidentCondition[] => [
   `outlived/${offMark(i)}`,
   `failed/${i.id}/${i.attempt}`,
   ...(isWantedAlive(i) ? GateCodes.map((gate): IncidentCondition => `stopped/${i.id}/${gate}`) : []),
+  // Once a fencer has answered that wait is over; one that is still being asked has not.
+  ...(isIdentityUnanswered(fleet, i.node) ? [unidentified(i)] : []),
 ];
+
+/** Who releases it wants it anew: that word has a time of its own. */
+const unidentified = (i: IncidentRecord): IncidentCondition => `unidentified/${i.id}/${i.released?.at ?? ''}`;
 
 /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
 function retryInMs(i: IncidentRecord, node: NodeRecord, age: IncidentAge): number {
