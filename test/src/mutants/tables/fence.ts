@@ -1745,6 +1745,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/incidents/incident-step.spec.ts'],
   },
   {
+    name: 'the wait of an order by hand for a fencer begins anew with each look',
+    file: 'apps/inventory/src/plan/incidents/open-incidents.ts',
+    symbol: 'agesOf',
+    operation: { replace: 'isIdentityUnanswered(fleet, i.node)', with: 'false' },
+    specs: ['apps/inventory/src/plan/incidents/open-incidents.spec.ts'],
+  },
+  {
     name: 'nobody is told that no fencer answers an order by hand',
     file: 'apps/inventory/src/plan/incidents/fencing-waits.ts',
     symbol: 'waitingIn',

@@ -7,7 +7,14 @@ import { aNode, anIncident, aVerdict } from '../../testing/records.js';
 import type { Investigation } from '../../snapshot/investigation.js';
 import type { Intent, Moment } from '../intent.js';
 import { isAsSeen } from './incident-changes.js';
-import { investigatedIntents, assess, assessmentIntents, operatorCancelIntents } from './open-incidents.js';
+import {
+  agesAskedFor,
+  agesOf,
+  investigatedIntents,
+  assess,
+  assessmentIntents,
+  operatorCancelIntents,
+} from './open-incidents.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const node = aNode('n-1');
@@ -134,6 +141,22 @@ describe('an incident that is investigated', () => {
     const { store } = world();
     const facts = fleetOf(store, { identity: new Map([['n-1', 'unanswered']]) });
     expect(investigatedIntents(anIncident('n-1'), node, dead, facts, () => 0)).toEqual([]);
+  });
+});
+
+describe('the wait of an order by hand for a fencer', () => {
+  it('has an age that goes on until one has answered, and begins anew with a release', () => {
+    const { store } = world();
+    const fleet = (read: 'pending' | 'unanswered' | 'answered') =>
+      fleetOf(store, { identity: new Map([['n-1', read]]) });
+    const i = anIncident('n-1', { phase: 'investigating', cause: 'manual', wantedAt: 'UP' });
+    const asked = agesAskedFor(i, node, dead, fleet('unanswered'));
+    expect(asked).toHaveLength(1);
+    for (const read of ['pending', 'unanswered'] as const)
+      expect(agesOf(i, fleet(read))).toEqual(expect.arrayContaining(asked));
+    expect(agesOf(i, fleet('answered'))).not.toEqual(expect.arrayContaining(asked));
+    const released = { ...i, released: { by: 'eve', reason: 'x', at: 9, gates: [], force: true } };
+    expect(agesAskedFor(released, node, dead, fleet('unanswered'))).not.toEqual(asked);
   });
 });
 
