@@ -765,23 +765,6 @@ export const recover: readonly Mutant[] = [
     specs: STARTS,
   },
   {
-    name: 'what was taken by a proof that came in doubt is started by the job that has it already',
-    file: 'libs/domain/src/workload/start-decision.ts',
-    symbol: 'startQuestions',
-    operation: {
-      replace: "['CLEANUP', ...registered, 'STALE', 'BARRED']",
-      with: "['CLEANUP', ...registered, 'STALE']",
-    },
-    specs: ['libs/domain/src/workload/start-decision.spec.ts'],
-  },
-  {
-    name: 'the start gate opens for what was taken by a proof that came in doubt',
-    file: 'libs/domain/src/workload/start-decision.ts',
-    symbol: 'startQuestions',
-    operation: { replace: "[...registered, 'BARRED', 'SEEN_RUNNING']", with: "[...registered, 'SEEN_RUNNING']" },
-    specs: ['libs/domain/src/workload/start-decision.spec.ts'],
-  },
-  {
     name: 'who asks for the start permission, or at the gate, is told of no doubt',
     file: 'apps/inventory/src/reports/start-facts.ts',
     symbol: 'StartFactsService.barred',

@@ -1,13 +1,15 @@
 import { startQuestions } from '#domain/workload/start-decision.js';
 import type { Mutant } from '../mutant.js';
 
-const registered: readonly string[] = startQuestions.gate;
+/** What the start gate asks in its own row of the table. */
+const ofGate: readonly string[] = ['BARRED', 'SEEN_RUNNING'];
+const registered: readonly string[] = startQuestions.gate.filter((code) => !ofGate.includes(code));
 
 /** A row of a question: a reason, or the reasons of the start gate, which `permission` has as well. */
 const passedOver = (asker: string, row: string, name: string): Mutant => ({
   name,
   file: 'libs/domain/src/workload/start-decision.ts',
-  symbol: asker === 'gate' && row !== "'SEEN_RUNNING'" ? 'registered' : `startQuestions.${asker}`,
+  symbol: asker === 'gate' && !ofGate.some((code) => row === `'${code}'`) ? 'registered' : `startQuestions.${asker}`,
   operation: { row },
   specs: ['libs/domain/src/workload/start-decision.spec.ts'],
   // Without the spec that compares the table with its questions: it turns red for some of them, whatever is decided.
