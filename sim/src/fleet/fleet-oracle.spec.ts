@@ -854,6 +854,24 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(beside(2_000)).toEqual(['two-machines']);
   });
 
+  it('is no reason to wait for an off where its machine dies before anybody can have heard of it', () => {
+    const after = (ms: number, byItself = true): string[] => {
+      const w = world({ bootSinceMs: 2_000 });
+      w.oracle.started('n-2', 'w1');
+      w.oracle.ended('n-2', 'w1', 'ended');
+      w.waits(2_000);
+      w.oracle.started('n-1', 'w1', byItself);
+      w.waits(ms);
+      w.oracle.ended('n-1', 'w1', 'died');
+      w.waits(10_000);
+      w.oracle.started('n-2', 'w1');
+      return w.broken();
+    };
+    expect(after(1_999)).toEqual([]);
+    expect(after(2_000)).toEqual(['unproven-start']);
+    expect(after(1_999, false)).toEqual(['unproven-start']);
+  });
+
   it('is beside a start by Muster while its machine is not heard, and only until then', () => {
     const beside = (...spokeForMs: number[]): string[] => {
       const w = world({ bootSinceMs: 2_000, silent: ['n-1'] });

@@ -90,6 +90,8 @@ interface LastRun {
   sinceMs: number;
   /** Undefined: it runs. */
   ended: RunEnd | undefined;
+  /** Nobody can have heard of it by its end. */
+  isUnheard: boolean;
 }
 
 /** A storm that will heal. */
@@ -187,9 +189,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       (this.neverHeard.has(`${node}/${workload}`) ||
         this.isBootOfOthers(node, this.elsewhereSince(node, workload) ?? elsewhereMs));
     for (const [other, run] of on) {
-      const isUnheard = run.isOfOthers && !this.isHeard(run);
       if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
-      else if (isOfOthers(run.sinceMs) || isUnheard) this.probe('two machines by a boot that Muster did not order');
+      else if (isOfOthers(run.sinceMs) || this.isUnheard(run))
+        this.probe('two machines by a boot that Muster did not order');
       else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
     }
     const run = {
@@ -201,10 +203,15 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     else this.judgeStart(node, workload);
     this.neverHeard.delete(`${node}/${workload}`);
     on.set(node, run);
-    this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined });
+    this.lastRuns.set(workload, { node, sinceMs: this.now(), ended: undefined, isUnheard: false });
     // Started again where it was, it is there as long as before.
     if (!byItself && this.homes.get(workload)?.node !== node)
       this.homes.set(workload, { node, sinceMs: this.now(), proven: new Map(this.provenMs) });
+  }
+
+  /** Nobody can have heard of it, and no order of Muster's has led to it. */
+  private isUnheard(run: Run): boolean {
+    return run.isOfOthers && !this.isHeard(run);
   }
 
   private isHeard({ spokeSinceMs }: Run): boolean {
@@ -244,10 +251,13 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   }
 
   ended(node: string, workload: string, how: RunEnd): void {
+    const run = this.runsOn.get(workload)?.get(node);
     this.runsOn.get(workload)?.delete(node);
     if (this.now() < (this.conductedSinceMs ?? Infinity) + UNHEARD_MS) this.neverHeard.add(`${node}/${workload}`);
     const last = this.lastRuns.get(workload);
-    if (last?.node === node) last.ended = how;
+    if (last?.node !== node) return;
+    last.ended = how;
+    last.isUnheard = run !== undefined && this.isUnheard(run);
   }
 
   cleared(node: string, how: 'off' | 'reset'): void {
@@ -293,6 +303,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const last = this.lastRuns.get(workload);
     if (last === undefined || last.node === node) return;
     if (this.confirmed.has(last.node)) this.probe('started elsewhere by the word of a person');
+    else if (last.ended === 'died' && last.isUnheard)
+      this.probe('started elsewhere after: a boot that nobody heard of');
     else if (last.ended === 'died')
       this.violate('unproven-start', `${workload} starts on ${node}; ${last.node}, where it died, was not off since`);
     else this.probe(`started elsewhere after: ${last.ended ?? 'it runs'}`);
