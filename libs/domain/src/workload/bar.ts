@@ -16,6 +16,9 @@ export function takenInDoubt(i: IncidentRecord): Taken[] {
   return isVoid(i) && i.contradiction !== undefined ? [{ node: i.node, recovery: i.contradiction.recovery }] : [];
 }
 
+/** What of an incident says whether it has taken a workload. */
+export type Taker = Pick<IncidentRecord, 'id' | 'node' | 'phase' | 'recovery' | 'unreadable'>;
+
 type Asked = Pick<WorkloadRecord, 'name' | 'assignment' | 'move' | 'start'>;
 
 /**
@@ -37,14 +40,14 @@ export function barOnRecord(
  */
 export function unreadableBar(
   w: Asked,
-  incidents: readonly IncidentRecord[],
+  incidents: readonly Taker[],
   speaks: (node: string) => boolean,
 ): Bar | undefined {
   const unread = incidents.find((i) => i.unreadable !== undefined && !speaks(i.node));
   return unread !== undefined && mayBeOfNoKnown(w, incidents) ? { is: 'unreadable', node: unread.node } : undefined;
 }
 
-function mayBeOfNoKnown({ name, assignment, move, start }: Asked, incidents: readonly IncidentRecord[]): boolean {
+function mayBeOfNoKnown({ name, assignment, move, start }: Asked, incidents: readonly Taker[]): boolean {
   if (assignment === undefined)
     return move === undefined && !incidents.some((i) => isAfterOff(i) && i.recovery.some((r) => r.workload === name));
   const cause = start?.cause ?? '';

@@ -1,5 +1,5 @@
 import type { Ages } from '../../snapshot/ages.js';
-import { takenInDoubt, unreadableBar, type Bar } from '#domain/workload/bar.js';
+import { takenInDoubt, unreadableBar, type Bar, type Taker } from '#domain/workload/bar.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { aboutNode, eachRecord } from '../each-record.js';
 import { contradicted, type ProvenCondition } from '../power/contradicted.js';
@@ -26,10 +26,16 @@ export function barred(fleet: Fleet, ages: Ages<ProvenCondition>): ReadonlyMap<s
 }
 
 function unread(fleet: Fleet): [string, Bar][] {
-  const incidents = fleet.incidents.list.map((e) => e.value);
+  // One of which this cannot be said is among the unclear, or told of by who judges it.
+  const incidents = eachRecord(fleet.incidents.list, aboutNode, ({ value }) => [takerOf(value)]).made;
   if (!incidents.some((i) => i.unreadable !== undefined)) return [];
   return awaitedStarts(fleet).awaited.flatMap((w): [string, Bar][] => {
     const bar = unreadableBar(w, incidents, (node) => fleet.reports.has(node));
     return bar === undefined ? [] : [[w.name, bar]];
   });
 }
+
+const takerOf = ({ id, node, phase, recovery, unreadable }: Taker): Taker => ({
+  ...{ id, node, phase, recovery },
+  ...(unreadable !== undefined && { unreadable }),
+});
