@@ -839,13 +839,19 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
     expect(unheard(2_000)).toEqual(['two-machines']);
   });
 
+  /** n-1 has booted after w1 ended on n-2, where it is assigned, and starts it. */
+  const booted = (o: Parameters<typeof world>[0] = {}, byItself = true): ReturnType<typeof world> => {
+    const w = world({ bootSinceMs: 2_000, ...o });
+    w.oracle.started('n-2', 'w1');
+    w.oracle.ended('n-2', 'w1', 'ended');
+    w.waits(2_000);
+    w.oracle.started('n-1', 'w1', byItself);
+    return w;
+  };
+
   it('is beside a start by Muster for as long as nobody can have heard of it', () => {
     const beside = (ms: number): string[] => {
-      const w = world({ bootSinceMs: 2_000 });
-      w.oracle.started('n-2', 'w1');
-      w.oracle.ended('n-2', 'w1', 'ended');
-      w.waits(2_000);
-      w.oracle.started('n-1', 'w1', true);
+      const w = booted();
       w.waits(ms);
       w.oracle.started('n-2', 'w1');
       return w.broken();
@@ -856,11 +862,7 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
 
   it('is no reason to wait for an off where its machine dies before anybody can have heard of it', () => {
     const after = (ms: number, byItself = true): string[] => {
-      const w = world({ bootSinceMs: 2_000 });
-      w.oracle.started('n-2', 'w1');
-      w.oracle.ended('n-2', 'w1', 'ended');
-      w.waits(2_000);
-      w.oracle.started('n-1', 'w1', byItself);
+      const w = booted({}, byItself);
       w.waits(ms);
       w.oracle.ended('n-1', 'w1', 'died');
       w.waits(10_000);
@@ -874,11 +876,7 @@ describe('a machine that starts work by itself at a boot, which runs elsewhere',
 
   it('is beside a start by Muster while its machine is not heard, and only until then', () => {
     const beside = (...spokeForMs: number[]): string[] => {
-      const w = world({ bootSinceMs: 2_000, silent: ['n-1'] });
-      w.oracle.started('n-2', 'w1');
-      w.oracle.ended('n-2', 'w1', 'ended');
-      w.waits(2_000);
-      w.oracle.started('n-1', 'w1', true);
+      const w = booted({ silent: ['n-1'] });
       w.waits(60_000);
       for (const ms of spokeForMs) {
         w.oracle.speaks('n-1', true);

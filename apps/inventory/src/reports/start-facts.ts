@@ -5,7 +5,7 @@ import { mayStartByItself } from '#domain/workload/ungated.js';
 import { LATE_LIST_MS } from '#domain/workload/start-decision.js';
 import type { LastWord } from '#domain/workload/last-word.js';
 import { checkStart, type StartCheck } from '#domain/workload/where-it-runs.js';
-import { BEHIND_MS } from '../store/entries-now.js';
+import { showsNow } from '../store/entries-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AssignmentBook } from './assignment-book.js';
 import { ReportsView } from './reports-view.js';
@@ -69,10 +69,8 @@ export class StartFactsService implements OnModuleInit, OnApplicationShutdown {
 
   /** What stands against a start of it by the incidents that are on record by now, whoever has written them. */
   async barred(w: WorkloadRecord | undefined): Promise<Bar | undefined> {
-    const { bucket, view } = this.store.incidents;
-    const end = await bucket.lastRevision(view.revision);
-    if (!(await view.shows(end, BEHIND_MS))) return { is: 'unseen' };
-    const incidents = view.entries().map((e) => e.value);
+    if (!(await showsNow(this.store.incidents))) return { is: 'unseen' };
+    const incidents = this.store.incidents.view.entries().map((e) => e.value);
     return w && barOnRecord(w, incidents, (node) => this.of(node) !== undefined);
   }
 

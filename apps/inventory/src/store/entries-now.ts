@@ -14,10 +14,13 @@ export const entriesNow = async <T>(all: Table<T>): Promise<readonly Entry<T>[]>
   (await entriesBehind(all)) ?? all.view.entries();
 
 /** Waits until the view shows all that was written before now. @returns the bucket, where the view stays behind */
-export async function entriesBehind<T>({ bucket, view }: Table<T>): Promise<readonly Entry<T>[] | undefined> {
-  const end = await bucket.lastRevision(view.revision);
-  const all = (await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list();
-  const [left] = view.unreadable.values();
+export async function entriesBehind<T>(of: Table<T>): Promise<readonly Entry<T>[] | undefined> {
+  const all = (await showsNow(of)) ? undefined : await of.bucket.list();
+  const [left] = of.view.unreadable.values();
   if (left !== undefined) throw unreadable(left);
   return all;
 }
+
+/** Waits until the view shows all that was written before now. @returns false where it stays behind, or has a gap */
+export const showsNow = async <T>({ bucket, view }: Table<T>): Promise<boolean> =>
+  view.shows(await bucket.lastRevision(view.revision), BEHIND_MS);

@@ -148,12 +148,7 @@ export class KvBucket<T> {
    */
   async sealStored({ key, value }: Entry<T>): Promise<void> {
     if (this.link.seal(this.name, value) === value) return;
-    const m = await this.last(key);
-    if (m === undefined || isMarker(m.headers['KV-Operation'])) return;
-    const decoded = this.link.decode(this.name, key, m.text);
-    if ('why' in decoded) return;
-    const sealed = this.encode(key, decoded.value as T);
-    if (sealed !== m.text) await this.write(key, sealed, m.seq, {});
+    await this.storeAnew(key, (stored, anew) => stored !== anew);
   }
 
   /**
@@ -161,13 +156,16 @@ export class KvBucket<T> {
    * @returns false: somebody wrote it meanwhile, in whichever schema, and nothing is done
    */
   async migrateStored(key: string): Promise<boolean> {
+    return this.storeAnew(key, (stored, anew) => schemaIn(stored) < schemaIn(anew));
+  }
+
+  private async storeAnew(key: string, isDue: (stored: string, anew: string) => boolean): Promise<boolean> {
     const m = await this.last(key);
     if (m === undefined || isMarker(m.headers['KV-Operation'])) return true;
     const decoded = this.link.decode(this.name, key, m.text);
     if ('why' in decoded) return true;
     const anew = this.encode(key, decoded.value as T);
-    if (schemaIn(anew) <= schemaIn(m.text)) return true;
-    return (await this.write(key, anew, m.seq, {})) !== undefined;
+    return !isDue(m.text, anew) || (await this.write(key, anew, m.seq, {})) !== undefined;
   }
 
   /** Leaves a marker that watchers see. With a revision: REVISION_CONFLICT where it is no longer the current one. */

@@ -21,16 +21,14 @@ const settings = (desired: 'running' | 'stopped'): WorkloadSettings => {
   return { name, priority, weight, recovery, desired };
 };
 const nodes = ['a', 'b', 'c'];
-const gateOf = (workload: WorkloadRecord, node: string): GateAnswer =>
-  askStartGate({
-    node,
-    workload,
-    record: aNode(node),
-    incident: undefined,
-    boot: `boot-${node}`,
-    barred: undefined,
-    seenOn: undefined,
-  });
+const gateOf = (workload: WorkloadRecord, node: string, generation?: number): GateAnswer =>
+  askStartGate(
+    {
+      ...{ node, workload, record: aNode(node), incident: undefined, boot: `boot-${node}` },
+      ...{ barred: undefined, seenOn: undefined },
+    },
+    generation,
+  );
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
@@ -138,16 +136,7 @@ describe('a run that the registry has followed to its node', () => {
   const before = aWorkload('db', { generation: 3, assignment: { node: 'b', generation: 3 } });
   const followed = after(before, { kind: 'corrected', seenOn: 'a', generation: 3, followed: 2 });
   const asks = (workload: WorkloadRecord, node: string, generation: number): boolean => {
-    const facts = {
-      node,
-      workload,
-      record: aNode(node),
-      incident: undefined,
-      boot: `boot-${node}`,
-      barred: undefined,
-      seenOn: undefined,
-    };
-    const answer = askStartGate(facts, generation);
+    const answer = gateOf(workload, node, generation);
     return answer.allowed && answer.generation === generation;
   };
 

@@ -77,8 +77,8 @@ export const admit: readonly Mutant[] = [
     file: 'apps/inventory/src/store/entries-now.ts',
     symbol: 'entriesBehind',
     operation: {
-      replace: '(await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list()',
-      with: 'end < 0 ? await bucket.list() : undefined',
+      replace: '(await showsNow(of)) ? undefined : await of.bucket.list()',
+      with: 'undefined',
     },
     specs: ['apps/inventory/src/store/assigned-now.spec.ts'],
   },

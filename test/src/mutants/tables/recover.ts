@@ -776,7 +776,7 @@ export const recover: readonly Mutant[] = [
     name: 'a view of the incidents that is behind counts as one without a doubt',
     file: 'apps/inventory/src/reports/start-facts.ts',
     symbol: 'StartFactsService.barred',
-    operation: { drop: "if (!(await view.shows(end, BEHIND_MS))) return { is: 'unseen' };" },
+    operation: { drop: "if (!(await showsNow(this.store.incidents))) return { is: 'unseen' };" },
     specs: ['apps/inventory/src/reports/start-facts.spec.ts'],
   },
   {

@@ -316,7 +316,7 @@ export const secrets: readonly Mutant[] = [
   {
     name: 'what was in clear is sealed over what was written meanwhile',
     file: 'libs/bus/src/kv/kv-bucket.ts',
-    symbol: 'KvBucket.sealStored',
+    symbol: 'KvBucket.storeAnew',
     operation: { replace: 'm.seq', with: 'undefined' },
     specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
     test: 'a value that stands in clear',

@@ -35,7 +35,7 @@ export const store: readonly Mutant[] = [
   {
     name: 'an incident that somebody wrote meanwhile is left in the schema of before',
     file: 'libs/bus/src/kv/kv-bucket.ts',
-    symbol: 'KvBucket.migrateStored',
+    symbol: 'KvBucket.storeAnew',
     operation: { replace: '(await this.write(key, anew, m.seq, {})) !== undefined', with: 'true' },
     specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
     test: 'a value of an older schema',
@@ -43,7 +43,7 @@ export const store: readonly Mutant[] = [
   {
     name: 'an incident is migrated over what was written meanwhile',
     file: 'libs/bus/src/kv/kv-bucket.ts',
-    symbol: 'KvBucket.migrateStored',
+    symbol: 'KvBucket.storeAnew',
     operation: { replace: 'm.seq', with: 'undefined' },
     specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
     test: 'a value of an older schema',

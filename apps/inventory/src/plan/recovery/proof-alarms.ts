@@ -1,7 +1,7 @@
 import type { IncidentRecord } from '#contracts';
+import { isVoid } from '#domain/incident/phases.js';
 import type { WantedAlarm } from '../../alarms/keep-alarms.js';
 import { collateralText } from '../../power/collateral.js';
-import { isVoid } from '#domain/incident/phases.js';
 import { movedText } from '../../power/void-proof.js';
 
 /** Its off may have hit another node. */

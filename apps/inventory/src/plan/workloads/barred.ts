@@ -1,5 +1,5 @@
-import type { Ages } from '../../snapshot/ages.js';
 import { takenInDoubt, unreadableBar, type Bar, type Taker } from '#domain/workload/bar.js';
+import type { Ages } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
 import { aboutNode, eachRecord } from '../each-record.js';
 import { contradicted, type ProvenCondition } from '../power/contradicted.js';
