@@ -204,10 +204,10 @@ export class Aftermath {
     takesTheBus: (node) => this.takesTheBus(node),
   };
 
-  /** A device in its record, which a replacement inherits, is wired to another machine than it was built into. */
+  /** A device in its record reaches another machine: one that a replacement inherits, the machine of before. */
   private isMiswired(node: string): boolean {
     const devices = this.s.nodes.get(node)?.powerLevels.flat() ?? [];
-    return devices.map(nodeOf).some((built) => this.f.machineOf(built) !== built);
+    return devices.some((device) => this.f.machineOf(nodeOf(device)) !== node);
   }
 
   private serves(node: string): boolean {

@@ -44,6 +44,7 @@ export type FleetEvent = At &
     | { kind: 'unplugged'; node: string; forMs: number }
     | { kind: 'by-hand'; node: string; on: boolean } /** Its power switch. */
     | { kind: 'ends'; workload: string } /** By itself. */
+    | { kind: 'ordered-again'; node: string } /** By a person, who runs the first playbook about its work once more. */
     | { kind: 'full'; node: string } /** Its disk: from now on it carries out no order about a workload. */
     | { kind: 'drift'; node: string } /** Its configuration is another. */
     | { kind: 'errs'; node: string; verdict: 'SUSPECT' | 'DEGRADED'; forMs: number } /** The monitor, of a node. */

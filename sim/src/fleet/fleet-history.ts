@@ -81,6 +81,7 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   h.events.push(...drawEnds(diceOf(seed, `ends ${index}`), h));
   drawBrokers(diceOf(seed, `brokers ${index}`), h);
   drawUngated(diceOf(seed, `ungated ${index}`), h);
+  h.events.push(...drawDoubt(diceOf(seed, `doubt ${index}`), h));
   h.events.sort((a, b) => a.at - b.at);
   return { ...h, ...wires };
 }
@@ -192,6 +193,21 @@ function drawUngated(dice: Dice, h: FleetHistory): void {
   }
 }
 
+/** Another node falls silent with the `off` by a device of which nobody knows whose it is, and speaks again. */
+function drawDoubt(dice: Dice, h: FleetHistory): FleetEvent[] {
+  if (!dice.chance(0.03)) return [];
+  const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS - 40_000);
+  const node = dice.maybeOf(h.nodes) as string;
+  const other = dice.maybeOf(h.nodes.filter((n) => n !== node)) as string;
+  const forMs = 5_000 + dice.roll() * 15_000;
+  const does: FleetEvent = { kind: 'cut', at: 0, nodes: [other], forMs, everyMs: 0 };
+  return [
+    { kind: 'order', at, order: { what: 'edit', node } },
+    { kind: 'death', at: at + 2_000, node },
+    { kind: 'after', at: 0, phase: 'fencing', node, inMs: dice.roll() * 1_500, does },
+  ];
+}
+
 /** Some of the BMCs that say whose they are do not for a while. */
 function drawNameless(dice: Dice, h: FleetHistory, tellGuid: readonly string[]): FleetEvent[] {
   return tellGuid.flatMap((node): FleetEvent[] => {
@@ -216,6 +232,10 @@ function drawRest(dice: Dice, h: FleetHistory): FleetEvent[] {
   if (dice.chance(0.2)) rest.push({ kind: 'stop', at, process });
   if (dice.chance(0.1)) rest.push({ kind: 'wall-jump', at, process, ms: (dice.roll() - 0.5) * 2 * HOUR_MS });
   if (dice.chance(0.05)) rest.push({ kind: 'bucket-anew', at, bucket: 'leases' });
+  if (dice.chance(0.25)) {
+    const then = Math.min(h.quietFrom, at + 10_000 + dice.roll() * 40_000);
+    rest.push({ kind: 'ordered-again', at: then, node: dice.maybeOf(struck(h)) ?? node });
+  }
   return rest;
 }
 

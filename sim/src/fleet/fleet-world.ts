@@ -365,6 +365,9 @@ export class FleetWorld implements PlayWorld {
       case 'full':
         this.hosts.get(e.node)?.fill();
         return;
+      case 'ordered-again':
+        this.hosts.get(e.node)?.orderAgain();
+        return;
       case 'drift': {
         const host = this.hosts.get(e.node);
         if (host !== undefined) host.drifted = true;

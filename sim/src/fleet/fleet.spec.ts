@@ -121,6 +121,7 @@ const byWord: readonly { name: string; probes: Record<string, number> }[] = [
     name: 'by-a-tool',
     probes: { 'order taken: command check': 1, 'order taken: command fence': 1, 'order taken: command events': 1 },
   },
+  { name: 'ordered-again', probes: { 'a stale generation at a host': 2, 'started elsewhere after: stopped': 2 } },
   { name: 'job-cancelled', probes: { 'order taken: cancel-job': 1, 'started elsewhere after: off': 1 } },
   {
     name: 'server-on-the-dead',

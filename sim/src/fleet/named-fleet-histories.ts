@@ -483,6 +483,21 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 75_000,
     }),
   },
+  'ordered-again': {
+    shows:
+      'work is drained from a machine and comes home, and a person runs the playbook of its first start there again',
+    history: quietFleet('ordered-again', FLEET_SEED + 97, {
+      events: [
+        order({ what: 'drain', node: 'n-1' }, 20_000),
+        order({ what: 'uncordon', node: 'n-1' }, 30_000),
+        { kind: 'ordered-again', at: 32_000, node: 'n-1' },
+        order({ what: 'drain', node: 'n-4' }, 35_000),
+        order({ what: 'uncordon', node: 'n-4' }, 45_000),
+        { kind: 'ordered-again', at: 50_000, node: 'n-1' },
+      ],
+      quietFrom: 51_000,
+    }),
+  },
   'device-edited-in-a-fencing': {
     shows: 'the device of a dead machine refuses, and a person corrects its address while it is fenced',
     history: quietFleet('device-edited-in-a-fencing', FLEET_SEED + 46, {

@@ -81,6 +81,8 @@ export class PlayedHost {
   private readonly starting = new Set<string>();
   /** What an order holds while it is carried out. */
   private readonly locks = new Map<string, (() => void)[]>();
+  /** The first order about a workload that it was ever given. */
+  private oldest: (() => Promise<OrderOutcome>) | undefined;
   private look: { at: number; workloads: NonNullable<Report['workloads']> } | undefined;
   /** Was due while it stood still. */
   private frozen: (() => void)[] = [];
@@ -130,6 +132,7 @@ export class PlayedHost {
     const { lateMs, tireless = false } = o;
     const gated = lateMs === undefined;
     this.units.set(workload, { generation, enabled: true, gated, tireless, ...(!gated && { lateMs }) });
+    if (gated) this.oldest ??= () => this.start(workload, generation);
     this.begin(workload);
   }
 
@@ -183,6 +186,11 @@ export class PlayedHost {
     if (this.state === 'up' && this.running.has(workload)) this.end(workload, 'ended');
   }
 
+  /** A person runs once more, with the variables of then, the first playbook that ordered a workload here. */
+  orderAgain(): void {
+    if (this.speaks) void this.oldest?.();
+  }
+
   /** Its disk, for good. */
   fill(): void {
     this.isFull = true;
@@ -190,6 +198,7 @@ export class PlayedHost {
 
   /** As the playbook has it done: under the workload's lock, by its generation, past the gate. */
   async start(workload: string, generation: number): Promise<OrderOutcome> {
+    this.oldest ??= () => this.start(workload, generation);
     const free = await this.locked(workload);
     try {
       const stale = this.staleBy(workload, generation);
@@ -211,6 +220,7 @@ export class PlayedHost {
   }
 
   async stop(workload: string, generation: number): Promise<OrderOutcome> {
+    this.oldest ??= () => this.stop(workload, generation);
     const free = await this.locked(workload);
     try {
       const stale = this.staleBy(workload, generation);

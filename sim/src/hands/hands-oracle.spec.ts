@@ -11,14 +11,14 @@ const TTL_MS = 5_000;
 const device = deviceOf('n-1', 0);
 
 /** An oracle and the machine n-1, which is on; its time begins at 1 s. */
-function world() {
+function world(o: { owesOn?: boolean } = {}) {
   let nowMs = 1_000;
   const chassis = new Chassis('n-1', () => nowMs);
   const oracle = new HandsOracle({
     now: () => nowMs,
     chassis: new Map([['n-1', chassis]]),
     bounds: presentBounds,
-    owesOn: () => false,
+    owesOn: () => o.owesOn === true,
     intended: () => undefined,
   });
   let revision = 0;
@@ -216,12 +216,13 @@ describe('a proof of off', () => {
   interface Proven {
     proof?: Proof;
     isOn?: boolean;
+    owesOn?: boolean;
     /** Who has the reads. */
     reader?: string;
     between?: (w: ReturnType<typeof world>) => void;
   }
   const proven = (reads: readonly ReadOutcome[], o: Proven = {}): string[] => {
-    const w = world();
+    const w = world(o);
     if (o.isOn !== true) w.chassis.switch(false, 'f-1');
     w.incident({});
     for (const read of reads) w.oracle.readEnded('n-1', o.reader ?? 'f-1', read);
@@ -245,6 +246,7 @@ describe('a proof of off', () => {
     ['another fencer has the reads', [off, off], { reader: 'f-2' }],
     ['its fencer has begun anew since', [off, off], { between: (w) => w.oracle.born('f-1') }],
     ['the machine is on', [off, off], { isOn: true }],
+    ['its BMC has yet to carry out an on', [off, off], { owesOn: true }],
   ])('breaks one where %s', (_why, reads, o) => {
     expect(proven(reads, o)).toEqual(['false-proof']);
   });

@@ -23,7 +23,7 @@ export const HandsRules = {
   'unread-off': 'no off is given to a device that was proven, unless it has said who it is shortly before',
   'two-fencers': 'no command of an earlier epoch leaves once a later one has begun',
   'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
-  'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
+  'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer, and stays so',
   'proof-undone': 'a machine that was proven off is not switched on by an order of before the proof',
   'living-off': 'no off is given to a machine that lives and was heard again long before',
   'intent-after-pause': 'no intent, of off, on or soft, is written after a pause was acknowledged',
@@ -449,7 +449,6 @@ export class HandsOracle<More extends string = never> {
     // What such a proof leads to is judged by where work runs.
     if (this.astray.delete(node)) return;
     this.provenAt.set(node, this.now());
-    if (this.p.owesOn(node)) this.probe('proven off before an on had landed');
     const fencer = i.commands.findLast((c) => c.verb === 'status')?.fencer ?? '';
     const last = this.reads.get(fencer)?.get(node) ?? [];
     if (last.length < 2 || last.some((r) => r.told !== 'off' || !r.wasOff))
@@ -462,6 +461,8 @@ export class HandsOracle<More extends string = never> {
     const switched = chassis?.changes.at(-1);
     const byHand = switched?.by === 'by hand' && switched.atMs >= (last.at(-1)?.atMs ?? Infinity);
     if (chassis?.on === true && !byHand) this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and is on`);
+    if (this.p.owesOn(node))
+      this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and its BMC has yet to carry out an on`);
     if ((this.orderedOn.get(node) ?? -Infinity) > this.now() - 16_000) this.probe('fenced soon after an on');
   }
 
