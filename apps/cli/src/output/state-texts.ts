@@ -3,7 +3,7 @@ import type { JobStatus } from '#contracts/job/job.js';
 import type { NodeState, NodeStatus, PendingReturn } from '#contracts/node/node.js';
 import type { JobEvent } from '#domain/job/changes.js';
 import type { PowerStep } from '#domain/power/next-step.js';
-import type { PowerWish } from '#domain/power/power-wish.js';
+import type { WishName } from '#domain/power/power-wish.js';
 import type { CheckedStep } from '#domain/return/after-check.js';
 import type { ResetupStep } from '#domain/return/after-resetup.js';
 import type { ReturnStep } from '#domain/return/return-table.js';
@@ -55,16 +55,7 @@ export const phaseTexts: Record<IncidentPhase, StateText> = {
   cancelled: ['Ended before the first `off`: by the verdict, or by an operator.', 'A new incident takes its place.'],
 };
 
-/** {@link PowerWish} as one word; `nothing` where there is none. */
-export type WishName =
-  | 'nothing'
-  | (PowerWish extends infer W
-      ? W extends { verb: string; orderer: string }
-        ? `${W['orderer']}-${W['verb']}`
-        : never
-      : never);
-
-export const wishTexts: Record<WishName, StateText> = {
+export const wishTexts: Record<'nothing' | WishName, StateText> = {
   nothing: ['The record wants nothing of the power.', 'An incident begins to fence, or an order is due.'],
   'incident-off': [
     'A fencing, by a verdict or by hand: hard `off`, until it is proven.',

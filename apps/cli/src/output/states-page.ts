@@ -4,6 +4,7 @@ import { phaseChanges } from '#domain/incident/phases.js';
 import { jobBeginnings, jobChanges, type JobChange, type JobEvent } from '#domain/job/changes.js';
 import { NodeStates, stateAfter, stateBeginnings, type StateCause } from '#domain/node/state.js';
 import { statusChanges, type StatusChange } from '#domain/node/status.js';
+import { wishTable, type WishRow } from '#domain/power/power-wish.js';
 import { checkedTable, stageByCheck, type CheckedRow } from '#domain/return/after-check.js';
 import { resetupTable, stageByResetup, type ResetupRow } from '#domain/return/after-resetup.js';
 import { verdictTable, type VerdictRow } from '#domain/return/check-verdict.js';
@@ -29,7 +30,6 @@ import {
   wishTexts,
   workloadEventTexts,
   type StateText,
-  type WishName,
 } from './state-texts.js';
 
 const HEAD = `# States
@@ -37,7 +37,7 @@ const HEAD = `# States
 What an incident, the power of a node, a workload, a job, a node and its return can be, and what ends each state. Every change
 is a compare-and-set on the record that was decided on. The pictures of incident, workload, job and status, and the lists of
 a workload's and a job's changes, are made from the tables in the code: there, what is not in the table cannot be written.
-So is that of a node's state. That of a return is made from the tables that decide about it. That of power is drawn by hand.
+So is that of a node's state. Those of power and of a return are made from the tables that decide about them.
 A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`; the words are those of the [glossary](glossary.md).`;
 
 /** `docs/states.md`. */
@@ -72,31 +72,28 @@ function incident(): string {
   ].join('\n\n');
 }
 
-/** Where a fencing can go by the table of phases. */
-const endsOfFencing = (): string => {
-  const changes = phaseChanges.filter(({ from }) => from === 'fencing');
-  const names = (all: typeof changes): string => all.map(({ to }) => to).join(' or ');
-  const after = names(changes.filter(({ uncommanded }) => uncommanded !== true));
-  return `${after}, before the first off ${names(changes.filter(({ uncommanded }) => uncommanded === true))}`;
-};
+const either = (names: readonly string[]): string => [...new Set(names)].join(' or ');
 
-/** By hand, but for the ends of a fencing: what a record wants follows from its fields, in {@link powerWish}. */
-const wishes: readonly (readonly [WishName, WishName, string])[] = [
-  ['nothing', 'incident-off', 'the incident is fencing'],
-  ['incident-off', 'nothing', endsOfFencing()],
-  ['nothing', 'system-on', 'the incident recovers'],
-  ['system-on', 'nothing', 'done or withheld'],
-  ['nothing', 'operator-on', 'an order is due'],
-  ['operator-on', 'nothing', 'done or void'],
-  ['nothing', 'operator-soft', 'an order is due'],
-  ['operator-soft', 'nothing', 'done or void'],
-];
+/** How a wish begins and ends: by the table of phases, and by the member of the record that it stands in. */
+function wishArrows([name, { phases, member }]: [string, WishRow]): Arrow[] {
+  const left = phaseChanges.filter(({ from, to }) => phases.includes(from) && !phases.includes(to));
+  const before = left.filter(({ uncommanded }) => uncommanded === true);
+  const ends = [
+    ...(member === undefined ? [] : ['done']),
+    either(left.filter((c) => !before.includes(c)).map(({ to }) => to)),
+    ...(before.length === 0 ? [] : [`before the first off ${either(before.map(({ to }) => to))}`]),
+  ];
+  return [
+    { from: 'nothing', to: name, label: `${either(phases)}${member === undefined ? '' : ` with ${member}`}` },
+    { from: name, to: 'nothing', label: ends.join(', ') },
+  ];
+}
 
 const power = (): string =>
   [
     '## Power',
-    "What the record of a node wants of its power: `powerWish` in `libs/domain/src/power/power-wish.ts`. The fencing leader alone acts on it, and does one thing at a time. Off beats on; an order waits until the node's incident is recovered or over. A cycle is a fencing, and an `on` after it.",
-    stateDiagram(wishes.map(([from, to, label]) => ({ from, to, label }))),
+    "What the record of a node wants of its power: `powerWish` in `libs/domain/src/power/power-wish.ts`. The fencing leader alone acts on it, and does one thing at a time. Off beats on; an order waits until the node's incident is recovered or over. A cycle is a fencing, and an `on` after it. An arrow that begins a wish names the phases of the incident in which it can be, and the member of the record that it stands in; one that ends it, the phases that do, and `done` where the member says so. Both are made from `wishTable` and the phases.",
+    stateDiagram(Object.entries(wishTable).flatMap(wishArrows)),
     tableOf(wishTexts),
     'The next step of the leader: `nextPowerStep` in `libs/domain/src/power/next-step.ts`.',
     meanings('step', powerStepTexts),

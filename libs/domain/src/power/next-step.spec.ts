@@ -16,21 +16,32 @@ const wished = (phase: IncidentRecord['phase'], o: Partial<IncidentRecord>) =>
   powerWish(anIncident('n', { phase, ...o }))?.orderer;
 
 describe('what is wanted of the power of a node', () => {
+  const both: Partial<IncidentRecord> = {
+    order,
+    proof: { kind: 'read-back', at: 0, level: 0 },
+    powerOn: { wanted: true, requestedAt: 0 },
+  };
+  const byPhase = (o: Partial<IncidentRecord>): Record<string, string> =>
+    Object.fromEntries(
+      IncidentPhases.flatMap((phase) => {
+        const orderer = wished(phase, o);
+        return orderer === undefined ? [] : [[phase, orderer]];
+      }),
+    );
+  const quiet = { closed: 'operator', survived: 'operator', cancelled: 'operator' };
+
   it('is off before anything else, then on by the system, and last what an operator ordered', () => {
-    const both: Partial<IncidentRecord> = {
-      order,
-      proof: { kind: 'read-back', at: 0, level: 0 },
-      powerOn: { wanted: true, requestedAt: 0 },
-    };
-    expect(wished('fencing', both)).toBe('incident');
-    expect(wished('recovered', both)).toBe('system');
-    expect(wished('recovered', { order })).toBe('operator');
-    expect(wished('closed', both)).toBe('operator');
+    expect(byPhase(both)).toEqual({ fencing: 'incident', recovering: 'system', recovered: 'system', ...quiet });
   });
 
   it('is nothing of a cycle between its off and the end of the recovery', () => {
-    for (const phase of ['suppressed', 'failed', 'fenced', 'recovering'] as const)
-      expect(wished(phase, { order })).toBeUndefined();
+    expect(byPhase({ order })).toEqual({ fencing: 'incident', recovered: 'operator', ...quiet });
+  });
+
+  it('is nothing by the system without a proof of off, or once it is done', () => {
+    const { proof: _none, ...unproven } = both;
+    for (const o of [unproven, { ...both, powerOn: { wanted: true, requestedAt: 0, done: true } }])
+      expect(wished('recovered', o)).toBe('operator');
   });
 
   it('is never answered by a command of another direction', () => {

@@ -1,5 +1,13 @@
-import { commandLogOf, type CommandLog, type IncidentRecord, type PowerDevice, type PowerOrder } from '#contracts';
-import { isOrderDue } from '../incident/pending-order.js';
+import {
+  commandLogOf,
+  type CommandLog,
+  type IncidentPhase,
+  type IncidentRecord,
+  type PowerDevice,
+  type PowerOrder,
+} from '#contracts';
+import { isOrderPending } from '../incident/pending-order.js';
+import { quietPhases } from '../incident/phases.js';
 import { firstLevel, latestOff } from './levels.js';
 
 /** Off, by an incident, whoever opened it: at this level, in this attempt, of the devices that its order names. */
@@ -34,22 +42,62 @@ export interface NodePower {
 
 export const powerOf = (i: IncidentRecord): NodePower => ({ log: commandLogOf(i), wish: powerWish(i) });
 
-/** An incident whose node is wanted on again after its recovery. */
-const wantsPowerOn = (i: Pick<IncidentRecord, 'phase' | 'powerOn' | 'proof'>): boolean =>
-  i.powerOn?.wanted === true &&
-  i.powerOn.done !== true &&
-  i.proof !== undefined &&
-  (i.phase === 'recovering' || i.phase === 'recovered');
+export type WishName = PowerWish extends infer W
+  ? W extends { verb: string; orderer: string }
+    ? `${W['orderer']}-${W['verb']}`
+    : never
+  : never;
 
-/** Undefined: there is nothing to be done with its power. Off comes first, and an order last. */
+/** A wish that a record can hold. */
+export interface WishRow {
+  /** Of its incident. In any other phase it is not wanted. */
+  phases: readonly IncidentPhase[];
+  /** The member of the record that it stands in, until that is `done`; missing: the phase alone says it. */
+  member?: 'powerOn' | 'order';
+  /** Undefined: what stands in the record is not this, in whatever phase. */
+  of: (i: IncidentRecord) => PowerWish | undefined;
+}
+
+const ordered =
+  (action: PowerOrder['action']) =>
+  (i: IncidentRecord): PowerWish | undefined =>
+    i.order?.action === action && isOrderPending(i)
+      ? { verb: action, orderer: 'operator', order: i.order, node: i.node, level: provenLevel(i) }
+      : undefined;
+
+/** All that a record can want of its power. The first row that holds is what it wants: off first, and an order last. */
+export const wishTable: Readonly<Record<WishName, WishRow>> = {
+  'incident-off': {
+    phases: ['fencing'],
+    of: ({ level, attempt, devices }) => ({
+      verb: 'off',
+      orderer: 'incident',
+      level,
+      attempt,
+      ...(devices !== undefined && { devices }),
+    }),
+  },
+  'system-on': {
+    phases: ['recovering', 'recovered'],
+    member: 'powerOn',
+    of: (i) =>
+      i.powerOn?.wanted === true && i.powerOn.done !== true && i.proof !== undefined
+        ? { verb: 'on', orderer: 'system', node: i.node, level: provenLevel(i) }
+        : undefined,
+  },
+  'operator-on': { phases: quietPhases, member: 'order', of: ordered('on') },
+  'operator-soft': { phases: quietPhases, member: 'order', of: ordered('soft') },
+};
+
+const wishRows = Object.values(wishTable);
+
+/** Undefined: there is nothing to be done with its power. */
 export function powerWish(i: IncidentRecord): PowerWish | undefined {
-  const { node, attempt, devices } = i;
-  if (i.phase === 'fencing')
-    return { verb: 'off', orderer: 'incident', level: i.level, attempt, ...(devices !== undefined && { devices }) };
-  const level = provenLevel(i);
-  if (wantsPowerOn(i)) return { verb: 'on', orderer: 'system', node, level };
-  if (i.order === undefined || !isOrderDue(i)) return undefined;
-  return { verb: i.order.action, orderer: 'operator', order: i.order, node, level };
+  for (const { phases, of } of wishRows) {
+    const wish = phases.includes(i.phase) ? of(i) : undefined;
+    if (wish !== undefined) return wish;
+  }
+  return undefined;
 }
 
 /** The level that proved its off. */

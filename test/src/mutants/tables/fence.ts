@@ -998,6 +998,37 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],
   },
   {
+    name: 'a node is powered off in an attempt that has failed',
+    file: 'libs/domain/src/power/power-wish.ts',
+    symbol: 'wishTable',
+    operation: { replace: "['fencing']", with: "['fencing', 'failed']" },
+    specs: ['libs/domain/src/power/next-step.spec.ts'],
+  },
+  {
+    name: "an operator's order is carried out before the work of its node is recovered",
+    file: 'libs/domain/src/power/power-wish.ts',
+    symbol: 'wishTable',
+    operation: {
+      replace: "{ phases: quietPhases, member: 'order', of: ordered('on') }",
+      with: "{ phases: [...quietPhases, 'recovering'], member: 'order', of: ordered('on') }",
+    },
+    specs: ['libs/domain/src/power/next-step.spec.ts'],
+  },
+  {
+    name: 'the system powers a node on that was not proven off',
+    file: 'libs/domain/src/power/power-wish.ts',
+    symbol: 'wishTable',
+    operation: { operand: 'i.proof !== undefined' },
+    specs: ['libs/domain/src/power/next-step.spec.ts'],
+  },
+  {
+    name: 'a node that nobody can see counts as gone',
+    file: 'libs/domain/src/node/state.ts',
+    symbol: 'stateAfter',
+    operation: { set: 'UNKNOWN', to: "'Disappeared'" },
+    specs: ['apps/inventory/src/node-state/verdict-application.spec.ts'],
+  },
+  {
     name: "a node is fenced by a device that is another machine's",
     file: 'libs/domain/src/node/to-be-fenced.ts',
     symbol: 'unfenceable',
