@@ -86,6 +86,23 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     expect(step({ node: elsewhere }, { ...ordered, proof: { ...proof, kind: 'manual' } })).toEqual({ do: 'counts' });
   });
 
+  it('stands for nothing where an edit came after it, whatever is known of the devices as they are now', () => {
+    const pdu = { ...aDevice('pdu'), address: '10.0.9.9' };
+    const before = aNode('n-1', { powerLevels: [[pdu], [aDevice()]] });
+    const swapped = withIdentity(
+      aNode('n-1', { powerLevels: [[aDevice()], [pdu]] }),
+      'bmc',
+      drilledIdentity(node, aDevice(), 1),
+    );
+    const ordered = fenced({ devices: devicesMark(before.powerLevels) });
+    expect(step({ node: before, provenForMs: 0 }, ordered)).toEqual({ do: 'wait', sighted: true });
+    for (const n of [swapped, aNode('n-1', { powerLevels: [] })])
+      expect(step({ node: n, provenForMs: 0, silent: [fell(1_700)] }, ordered)).toEqual({ do: 'anew' });
+    // A person's word rests on no device, and what a drill has switched off is switched on again.
+    for (const o of [{ proof: { ...proof, kind: 'manual' as const } }, { drill: { at: 1 } }])
+      expect(step({ node: swapped }, { ...ordered, ...o })).toEqual({ do: 'counts' });
+  });
+
   it('holds every other power-off by a device that is not proven, unless it is released', () => {
     const other = anIncident('n-2');
     expect(heldForCollateral(other, aNode('n-2'), [held])).toMatchObject({ gate: 'BRAKE', pass: false });

@@ -1,5 +1,4 @@
 import {
-  devicesMark,
   POWER_QUARANTINE_MS,
   unprovenDevices,
   type GateResult,
@@ -8,7 +7,7 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { ON_THE_WAY_MS } from './contradiction.js';
-import { provenBy } from './proof-doubt.js';
+import { hasOtherDevices, provenBy } from './proof-doubt.js';
 
 /** The word of a device that is not proven to be its node's own counts so long after the second read, ms. */
 export const UNPROVEN_WAIT_MS = 3_000;
@@ -48,8 +47,8 @@ export type CollateralStep =
   /** Held: these may be what was powered off instead. `changed`: the record has others. */
   | { do: 'hold'; nodes: Nodes; changed: boolean }
   /**
-   * Its device is proven only since, or its devices were edited since: whose machine was powered off is not known. It is
-   * powered off anew.
+   * Its devices were edited since, or its device is proven only since it was held: whose machine was powered off is not
+   * known. It is powered off anew.
    */
   | { do: 'anew' }
   /** All that it was held for have spoken in their old boot. */
@@ -66,11 +65,11 @@ export function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord
  * falls silent when the `off` is given. So its word counts a moment later, and not while another node is silent whose
  * last word came after the off. With proven devices nothing is held: two that die together are both recovered. One that
  * is proven only while its word is held may have been wired anew in between, so that word still stands for nothing. Nor
- * does what devices have said that were edited while it was held.
+ * does what devices have said that were edited since.
  */
 export function decideCollateral(i: IncidentRecord, f: CollateralFacts): CollateralStep {
   const had = i.collateral?.nodes ?? [];
-  if (had.length > 0 && wereEdited(i, f.node)) return { do: 'anew' };
+  if (isOfOtherDevices(i, f.node)) return { do: 'anew' };
   if (unprovenProof(i, f.node).length === 0) {
     const isOrdinary = i.drill === undefined && i.proof?.kind !== 'manual' && f.node !== undefined;
     return had.length > 0 && isOrdinary ? { do: 'anew' } : { do: 'counts' };
@@ -88,13 +87,12 @@ export function decideCollateral(i: IncidentRecord, f: CollateralFacts): Collate
   return f.provenForMs >= UNPROVEN_WAIT_MS && f.sighted ? { do: 'counts' } : { do: 'wait', sighted: f.sighted };
 }
 
-/** A person has corrected the devices that called it off. That person's own word rests on none. */
-const wereEdited = (i: IncidentRecord, node: NodeRecord | undefined): boolean =>
-  node !== undefined &&
-  i.drill === undefined &&
-  i.proof?.kind !== 'manual' &&
-  i.devices !== undefined &&
-  i.devices !== devicesMark(node.powerLevels);
+/**
+ * A person has corrected the devices that called it off. A person's own word rests on none; and what a drill has switched
+ * off is switched on again.
+ */
+export const isOfOtherDevices = (i: IncidentRecord, node: NodeRecord | undefined): boolean =>
+  i.drill === undefined && i.proof?.kind !== 'manual' && hasOtherDevices(i, node);
 
 /** Who fell silent with the off, and was not silent before. */
 export const fellSilent = (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { knownIdentity, provenIdentity, type NodeRecord, type OffProof } from '#contracts';
+import { devicesMark, knownIdentity, provenIdentity, type NodeRecord, type OffProof } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { decideDrill, drilled, type DrillFacts, type DrillStep } from './drill.js';
 
@@ -8,7 +8,7 @@ const i = anIncident('n-1', { phase: 'fenced', proof, drill: { at: 1 } });
 const step = (o: Partial<DrillFacts> = {}, p: OffProof = proof): DrillStep =>
   decideDrill(
     { ...i, proof: p },
-    { provenForMs: 3_000, offAgoMs: 4_000, unheardMs: 4_200, fell: [], sighted: true, ...o },
+    { provenForMs: 3_000, offAgoMs: 4_000, unheardMs: 4_200, fell: [], sighted: true, edited: false, ...o },
   );
 
 describe('a drill', () => {
@@ -58,9 +58,22 @@ describe('a drill', () => {
     expect(provenIdentity(node, aDevice('pdu'))).toBeUndefined();
   });
 
+  it('says nothing of devices that were edited since its off was ordered', () => {
+    const ordered = { ...i, devices: devicesMark(aNode('n-1').powerLevels) };
+    const elsewhere = aNode('n-1', { powerLevels: [[{ ...aDevice(), address: '10.0.9.9' }]] });
+    for (const judged of [
+      { do: 'judged', ok: true, isOther: false, detail: '' },
+      { do: 'judged', ok: false, isOther: true, detail: '' },
+    ] as const) {
+      expect(drilled(elsewhere, ordered, judged, 9)).toBeUndefined();
+      expect(drilled(aNode('n-1'), ordered, judged, 9)).toBeDefined();
+    }
+    expect(step({ edited: true })).toMatchObject({ do: 'judged', ok: false, isOther: false });
+  });
+
   it('of the second level proves that one, and nothing where another level silenced the node', () => {
     const two = aNode('n-1', { powerLevels: [[aDevice()], [aDevice('pdu')]] });
-    const facts = { provenForMs: 3_000, offAgoMs: 4_000, unheardMs: 4_200, fell: [], sighted: true };
+    const facts = { provenForMs: 3_000, offAgoMs: 4_000, unheardMs: 4_200, fell: [], sighted: true, edited: false };
     const judgedBy = (drilledLevel: number, level: number): NodeRecord | undefined => {
       const of = { ...i, drill: { at: 1, level: drilledLevel }, proof: { ...proof, level } };
       const s = decideDrill(of, facts);

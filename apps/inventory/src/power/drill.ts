@@ -1,5 +1,6 @@
 import { firstLevel } from '#domain/power/levels.js';
 import { drilledIdentity, identityBasis, withIdentity, type IncidentRecord, type NodeRecord } from '#contracts';
+import { hasOtherDevices } from './proof-doubt.js';
 
 /** The agent of the node falls silent within this after the `off`, ms: else something else has silenced it. */
 export const DRILL_SILENT_MS = 5_000;
@@ -18,6 +19,8 @@ export interface DrillFacts {
   /** Others that fell silent with it. */
   fell: readonly string[];
   sighted: boolean;
+  /** The node's power devices are not those any more that were given the off. */
+  edited: boolean;
 }
 
 export type DrillStep =
@@ -38,6 +41,7 @@ export function decideDrill(i: Pick<IncidentRecord, 'proof' | 'drill'>, f: Drill
     return judged(false, 'Nobody saw when it fell silent: drill it again.');
   if (f.fell.length > 0)
     return judged(false, `With it ${f.fell.join(', ')} fell silent: its device may be theirs.`, true);
+  if (f.edited) return judged(false, 'Its power devices were edited after the off was ordered: drill it again.');
   // One that speaks on contradicts the proof, which is void then.
   if (f.provenForMs < SILENT_FOR_MS || f.unheardMs < SILENT_FOR_MS || !f.sighted)
     return { do: 'wait', sighted: f.sighted };
@@ -51,14 +55,17 @@ export function decideDrill(i: Pick<IncidentRecord, 'proof' | 'drill'>, f: Drill
   return judged(true, 'It fell silent with the off, and nobody else did.');
 }
 
-/** The node with what a drill has shown of the devices that were switched. Undefined: nothing. */
+/**
+ * The node with what a drill has shown of the devices that were switched. Undefined: nothing, or nothing of its devices as
+ * they are.
+ */
 export function drilled(
   n: NodeRecord,
-  i: Pick<IncidentRecord, 'proof'>,
+  i: Pick<IncidentRecord, 'proof' | 'devices'>,
   step: Extract<DrillStep, { do: 'judged' }>,
   at: number,
 ): NodeRecord | undefined {
-  if (!step.ok && !step.isOther) return undefined;
+  if ((!step.ok && !step.isOther) || hasOtherDevices(i, n)) return undefined;
   let next = n;
   for (const d of n.powerLevels[i.proof?.level ?? 0] ?? [])
     next = withIdentity(

@@ -1,4 +1,11 @@
-import { identityStanding, type IncidentRecord, type NodeRecord, type PowerDevice, type ProofDoubt } from '#contracts';
+import {
+  devicesMark,
+  identityStanding,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type ProofDoubt,
+} from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { note } from '#domain/incident/steps.js';
 
@@ -10,6 +17,13 @@ export const provenBy = ({ proof }: Pick<IncidentRecord, 'proof'>, node: NodeRec
   node === undefined || proof === undefined || proof.kind === 'manual'
     ? []
     : (node.powerLevels[proof.level ?? 0] ?? []);
+
+/**
+ * The node has other power devices than those that the order to fence names: what they said or were given is of no device
+ * as it is now. An edit is refused from the order on, but one that was prepared before it may be written as late as this.
+ */
+export const hasOtherDevices = (i: Pick<IncidentRecord, 'devices'>, node: NodeRecord | undefined): boolean =>
+  node !== undefined && i.devices !== undefined && i.devices !== devicesMark(node.powerLevels);
 
 /**
  * One of them that is another machine's, as was found since: with such a one nothing is proven. Undefined: none is, or an

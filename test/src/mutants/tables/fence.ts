@@ -879,7 +879,7 @@ export const fence: readonly Mutant[] = [
     name: 'a held proof of off stands although its devices were corrected since',
     file: 'apps/inventory/src/power/collateral.ts',
     symbol: 'decideCollateral',
-    operation: { replace: 'had.length > 0 && wereEdited(i, f.node)', with: 'false' },
+    operation: { replace: 'isOfOtherDevices(i, f.node)', with: 'false' },
     specs: ['apps/inventory/src/power/collateral.spec.ts'],
   },
   {
@@ -916,6 +916,34 @@ export const fence: readonly Mutant[] = [
     symbol: 'decideDrill',
     operation: { replace: 'f.fell.length > 0', with: 'false' },
     specs: ['apps/inventory/src/power/drill.spec.ts'],
+  },
+  {
+    name: 'the devices that a drill is judged by are not those that it switched off',
+    file: 'apps/inventory/src/power/drill.ts',
+    symbol: 'decideDrill',
+    operation: { replace: 'f.edited', with: 'false' },
+    specs: ['apps/inventory/src/power/drill.spec.ts'],
+  },
+  {
+    name: 'a drill proves a device that came after its off',
+    file: 'apps/inventory/src/power/drill.ts',
+    symbol: 'drilled',
+    operation: { operand: 'hasOtherDevices(i, n)' },
+    specs: ['apps/inventory/src/power/drill.spec.ts'],
+  },
+  {
+    name: 'a drill is passed on devices that were edited as it was judged',
+    file: 'apps/inventory/src/plan/recovery/recovery-intents.ts',
+    symbol: 'judge',
+    operation: { replace: 'drill.ok && hasOtherDevices(now, found)', with: 'false' },
+    specs: ['apps/inventory/src/plan/recovery/recovery.spec.ts'],
+  },
+  {
+    name: 'work is taken by a proof of devices that were edited right before that is written',
+    file: 'apps/inventory/src/plan/recovery/recovery-start.ts',
+    symbol: 'mayBegin',
+    operation: { operand: '!isOfOtherDevices(i, node)' },
+    specs: ['apps/inventory/src/plan/recovery/recovery.spec.ts'],
   },
   {
     name: 'a drill proves a device by which nobody fell silent',

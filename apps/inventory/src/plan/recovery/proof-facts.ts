@@ -7,6 +7,7 @@ import {
   type SilentNode,
 } from '../../power/collateral.js';
 import { decideDrill, type DrillStep } from '../../power/drill.js';
+import { hasOtherDevices } from '../../power/proof-doubt.js';
 import { silentNodes, SPEAKS_MS } from '../../power/silent-nodes.js';
 import type { AgeMs } from '../../snapshot/ages.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -30,6 +31,7 @@ export function drillStep(i: IncidentRecord, fleet: Fleet, provenFor: AgeMs): Dr
     offAgoMs: facts.offsAgoMs[0],
     unheardMs: fleet.heard(i.node)?.ago,
     fell: fellSilent(i, facts),
+    edited: hasOtherDevices(i, facts.node),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { IncidentRecord, NodeRecord, ProofDoubt } from '#contracts';
 import { drilled } from '../../power/drill.js';
-import { doubted, undoubted } from '../../power/proof-doubt.js';
+import { doubted, hasOtherDevices, undoubted } from '../../power/proof-doubt.js';
 import { notOff, voided } from '../../power/void-proof.js';
 import type { ChangeIncident, ChangeJob, ChangeNode, ChangeWorkload, NodeFirst } from '../intent.js';
 import { conducted } from '../conducted.js';
@@ -83,12 +83,19 @@ export const voidProof = (i: IncidentRecord): NodeFirst => ({
   }),
 });
 
-/** First what it says of the devices. A crash in between leaves a drill that is judged again. */
+/**
+ * First what it says of the devices. A crash in between leaves a drill that is judged again; so does an edit of the devices
+ * that came before the node was written.
+ */
 export const judge = (i: IncidentRecord, drill: Judged): NodeFirst => ({
   ...nodeFirst(i),
   reason: drill.detail,
   node: { ...ofNode(i), reason: drill.detail, decide: (n, { fleet }) => drilled(n, i, drill, fleet.wallMs) },
-  incident: () => ({ ...ofIncident(i), reason: drill.detail, decide: (now, at) => drillJudged(now, drill, at) }),
+  incident: (found) => ({
+    ...ofIncident(i),
+    reason: drill.detail,
+    decide: (now, at) => (drill.ok && hasOtherDevices(now, found) ? undefined : drillJudged(now, drill, at)),
+  }),
 });
 
 export const noteCollateral = (i: IncidentRecord, news: CollateralNews): ChangeIncident => ({

@@ -2,6 +2,7 @@ import type { IncidentRecord, JobRecord, NodeRecord, OffProof, RecoveryAssignmen
 import { isOffByIncident } from '#domain/incident/proven-off.js';
 import { go } from '#domain/incident/steps.js';
 import { jobAfter } from '#domain/job/changes.js';
+import { isOfOtherDevices } from '../../power/collateral.js';
 import { foreignSince } from '../../power/proof-doubt.js';
 import { assignedTo } from '../../snapshot/assigned.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -53,9 +54,14 @@ const names = (recovery: readonly RecoveryAssignment[]): string =>
 export const isStillOff = (i: Pick<IncidentRecord, 'id'>, node: NodeRecord | undefined): boolean =>
   node === undefined || isOffByIncident(node, i);
 
-/** Its proof counts by its node's record: no device of that is another machine's, and no new boot has just spoken. */
+/**
+ * Its proof counts by its node's record: its devices are those that were ordered, none of them is another machine's, and no
+ * new boot has just spoken.
+ */
 export const mayBegin = (i: IncidentRecord, node: NodeRecord | undefined, fleet: Fleet): boolean =>
-  foreignSince(i, node, () => isEmpty(i, fleet)) === undefined && !isComingBack(i, node, fleet);
+  !isOfOtherDevices(i, node) &&
+  foreignSince(i, node, () => isEmpty(i, fleet)) === undefined &&
+  !isComingBack(i, node, fleet);
 
 /** What is assigned there may be taken from it. */
 export const mayTake = (i: IncidentRecord, fleet: Fleet): boolean => {

@@ -4,6 +4,7 @@ import {
   drilledIdentity,
   identityBasis,
   MusterError,
+  provenIdentity,
   withIdentity,
   type IncidentRecord,
   type JobRecord,
@@ -280,6 +281,29 @@ describe('the work of a node whose power is proven off', () => {
       await look(7_000, 'n-2');
       expect([places(), incident().phase]).toEqual([['n-1', 'n-1'], 'recovered']);
     });
+  });
+
+  it('is left there where an edit of its devices came after the proof, before the look or within it', async () => {
+    const ordered = fenced({ devices: devicesMark([[aDevice()]]) });
+    const elsewhere = { ...aDevice(), address: '10.0.9.9' };
+    const edited = (n: NodeRecord): NodeRecord =>
+      withIdentity({ ...n, powerLevels: [[elsewhere]] }, 'bmc', drilledIdentity(n, elsewhere, 1));
+    for (const within of [false, true]) {
+      const { store, look, places, incident, node } = world({ incident: ordered });
+      const { mutate } = store.nodes.bucket;
+      const edit = (): void => void store.nodes.set('n-1', edited(node()));
+      if (!within) edit();
+      else
+        store.nodes.bucket.mutate = async (key, fn) => {
+          edit();
+          return mutate(key, fn);
+        };
+      await look();
+      expect([places(), node().confirmedOff]).toEqual([['n-1', 'n-1'], undefined]);
+      await look(1_000);
+      expect([places(), incident()]).toMatchObject([['n-1', 'n-1'], { phase: 'failed' }]);
+      expect(incident().proof).toBeUndefined();
+    }
   });
 
   it('is left there where the incident is not fenced any more, or a later conductor has decided', async () => {
@@ -793,6 +817,28 @@ describe('a drill', () => {
     expect([incident().drill?.result?.ok, places()]).toEqual([true, ['n-1', 'n-1']]);
     await look(6_000, 'n-2');
     expect(places()).toEqual([undefined, undefined]);
+  });
+
+  it('proves nothing of devices that were edited since its off, before it is judged or while it is', async () => {
+    const elsewhere = { ...aDevice(), address: '10.0.9.9' };
+    for (const within of [false, true]) {
+      const { store, look, incident, node } = drilledWorld();
+      await look(0, 'n-1', 'n-2');
+      store.incidents.set('n-1', fenced({ drill, devices: devicesMark([[aDevice()]]) }));
+      await look(500, 'n-2');
+      const { mutate } = store.nodes.bucket;
+      const edit = (): void => void store.nodes.set('n-1', { ...node(), powerLevels: [[elsewhere]] });
+      if (!within) edit();
+      else
+        store.nodes.bucket.mutate = async (key, fn) => {
+          edit();
+          return mutate(key, fn);
+        };
+      await look(4_000, 'n-2');
+      store.nodes.bucket.mutate = mutate;
+      await look(5_000, 'n-2');
+      expect([incident().drill?.result?.ok, provenIdentity(node(), elsewhere)]).toEqual([false, undefined]);
+    }
   });
 
   it('that has shown another machine’s device is no proof for work that was assigned there late', async () => {
