@@ -36,8 +36,9 @@ export const orders = {
   'apps/inventory': `
     store ages agent-users
     alarms alarms/webhook settings tokens
-    conductor records
+    conductor
     verdicts reports
+    records
     power
     nodes
     node-state

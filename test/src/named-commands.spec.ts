@@ -20,7 +20,7 @@ const loaded = { copied: '2026-11-01T00:00:00.000Z', at: '2026-11-18T00:00:00.00
 const texts: [what: string, text: string | undefined][] = [
   ...records.map((r): [string, string | undefined] => [
     `the refusal to delete ${r.bucket}/${r.key}`,
-    refusedDeletion(r, { jobs, fencing, now: 0, knownMs: 0 })?.message,
+    refusedDeletion(r, { jobs, fencing, now: 0, knownMs: 0, speaks: () => false, force: false })?.message,
   ]),
   ...records.flatMap((r) => recordAlarms([r])).map((a): [string, string] => [`the alarm of ${a.subject}`, a.message]),
   ...recordAlarms(Array.from({ length: 30 }, (_, n) => ({ ...records[0]!, key: `n-${n}` })))

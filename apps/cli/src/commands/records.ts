@@ -18,7 +18,8 @@ export function recordCommands(program: Command): void {
       record
         .command('delete <bucket> <key>')
         .description('delete one; what can be read is not deleted this way')
-        .requiredOption('--reason <text>', 'for the audit'),
+        .requiredOption('--reason <text>', 'for the audit')
+        .option('--force', 'also the incident of a node that is silent'),
       remove,
     ),
     'record delete nodes zzz-1 --reason "written by a broken tool"',
@@ -37,7 +38,8 @@ async function list(run: Run): Promise<void> {
   await run.print.list(items, view);
 }
 
-async function remove(run: Run, bucket: string, key: string, o: { reason: string }): Promise<void> {
-  await run.server.post('/v1/records/delete', { bucket, key, reason: o.reason });
+async function remove(run: Run, bucket: string, key: string, o: { reason: string; force?: boolean }): Promise<void> {
+  const request = { bucket, key, reason: o.reason, ...(o.force === true && { force: true }) };
+  await run.server.post('/v1/records/delete', request);
   await run.print.done({ bucket, key }, `${bucket}/${key}`, `${bucket}/${key} is deleted`);
 }

@@ -26,9 +26,9 @@ export class RecordsController {
   @Allow(
     'admin',
     'Delete a stored record that cannot be read',
-    'What can be read is not deleted this way. `admission/reservations` only once every job has ended, `admission/permits` only while fencing is paused, a lease only when nobody contends for it.',
+    'What can be read is not deleted this way. `admission/reservations` only once every job has ended, `admission/permits` only while fencing is paused, a lease only when nobody contends for it, the incident of a node that is silent only with `force`: what it has in doubt is gone with it.',
   )
-  async delete(@Body() { bucket, key, reason }: RecordDeleteRequest, @Who() who: By) {
-    await this.rpc.write('inventory.records.delete', { ...who, bucket, key, reason });
+  async delete(@Body() { bucket, key, reason, force }: RecordDeleteRequest, @Who() who: By) {
+    await this.rpc.write('inventory.records.delete', { ...who, bucket, key, reason, ...(force === true && { force }) });
   }
 }

@@ -10,7 +10,15 @@ const record = (o: Partial<UnreadableRecord>): UnreadableRecord => ({
   ...o,
 });
 const enforce = { ...defaultFencing, mode: 'enforce' as const };
-const facts: DeletionFacts = { jobs: [], fencing: enforce, now: 1_000, knownMs: 60_000 };
+const facts: DeletionFacts = {
+  jobs: [],
+  fencing: enforce,
+  now: 1_000,
+  knownMs: 60_000,
+  speaks: () => true,
+  force: false,
+};
+const silent = { speaks: () => false };
 
 describe('deleting what cannot be read', () => {
   it.each([
@@ -23,12 +31,16 @@ describe('deleting what cannot be read', () => {
     ],
     ['permits while fencing may go on', { bucket: 'admission', key: 'permits' }, {}],
     ['a lease that somebody may still hold', { bucket: 'leases', key: 'fencer' }, { knownMs: 29_000 }],
+    ['the incident of a node that is silent', { bucket: 'incidents' }, silent],
+    ['permits that are not known to be idle, with force too', { bucket: 'admission', key: 'permits' }, { force: true }],
   ] as [string, Partial<UnreadableRecord>, Partial<DeletionFacts>][])('is refused: %s', (_what, r, f) => {
     expect(refusedDeletion(record(r), { ...facts, ...f })?.code).toBe('ILLEGAL_TRANSITION');
   });
 
   it.each([
-    ['a node', {}, {}],
+    ['a node', {}, silent],
+    ['the incident of a node that speaks', { bucket: 'incidents' }, { speaks: (node: string) => node === 'n-1' }],
+    ['the incident of a node that is silent, with force', { bucket: 'incidents' }, { ...silent, force: true }],
     [
       'reservations when every job is settled',
       { bucket: 'admission', key: 'reservations' },
@@ -50,6 +62,15 @@ describe('deleting what cannot be read', () => {
   });
 });
 
+it('names what to verify before the incident of a silent node is deleted, and the way to do it', () => {
+  const r = record({ bucket: 'incidents' });
+  expect(refusedDeletion(r, { ...facts, ...silent })).toMatchObject({
+    message:
+      'n-1 is silent, and what its incident has in doubt is gone with the record: see that it is off, or what it runs, then repeat it with force',
+    facts: { bucket: 'incidents', key: 'n-1' },
+  });
+});
+
 describe('alarms of records that cannot be read', () => {
   it('say what is wrong, what follows, and the command', () => {
     expect(recordAlarms([record({ bucket: 'incidents' })])).toEqual([
@@ -58,7 +79,7 @@ describe('alarms of records that cannot be read', () => {
         subject: 'incidents=n-1',
         severity: 'critical',
         message:
-          "The record incidents/n-1 cannot be read: it is not JSON. Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it. Look at it, then: muster record delete incidents 'n-1' --reason …",
+          "The record incidents/n-1 cannot be read: it is not JSON. Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it. While the node is silent that takes --force. Look at it, then: muster record delete incidents 'n-1' --reason …",
       },
     ]);
   });

@@ -19,6 +19,10 @@ export interface DeletionFacts {
   now: number;
   /** For how long this process has known that the record cannot be read, ms. */
   knownMs: number;
+  /** The node has just said itself what it runs. */
+  speaks: (node: string) => boolean;
+  /** A person has looked. It lifts {@link refusedDeletion} of an incident alone. */
+  force: boolean;
 }
 
 /** Contenders overwrite an unreadable lease after 17.5 s at the latest: what stands for longer has none. */
@@ -48,6 +52,11 @@ export function refusedDeletion(r: UnreadableRecord, f: DeletionFacts): MusterEr
         'without the permits nobody knows how much was fenced in the last ten minutes: pause fencing for ten minutes first: muster fencing set enforce --pause 10m --reason …',
       );
   }
+  // What an incident in doubt has taken is started nowhere while its node is silent. Nobody else knows of the doubt.
+  if (r.bucket === 'incidents' && !f.force && !f.speaks(r.key))
+    return no(
+      `${r.key} is silent, and what its incident has in doubt is gone with the record: see that it is off, or what it runs, then repeat it with force`,
+    );
   if (r.bucket === 'leases' && f.knownMs < LEASE_WAIT_MS)
     return no('somebody may still hold this lease: whoever contends for it overwrites it by itself within 18 s');
   return undefined;
@@ -56,7 +65,7 @@ export function refusedDeletion(r: UnreadableRecord, f: DeletionFacts): MusterEr
 const consequence: Partial<Record<UnreadableRecord['bucket'], string>> = {
   nodes: 'The node counts as a member that does not report; nothing is done with it.',
   incidents:
-    'Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it.',
+    'Its node counts as having an open incident: nothing is started there, and it is not powered off. While it is silent, what it may have run is started nowhere. Before you delete it, see what the node runs, or that it is off: what proved it off, and what was in doubt of that, is gone with it. While the node is silent that takes --force.',
   workloads: 'It is neither started nor moved, and no node is cleaned up: it might run there.',
   jobs: 'Its nodes stay held.',
   leases: 'Nobody acts by it until its contenders have overwritten it, within 18 s.',

@@ -23,7 +23,7 @@ export class RecordsController {
   @Rpc('inventory.records.delete')
   async delete(q: RpcRequest<'inventory.records.delete'>): Promise<RpcAnswer<'inventory.records.delete'>> {
     await this.audit.of(q, 'record-delete', `${q.bucket}/${q.key}`, q.reason, () =>
-      this.records.delete(q.bucket, q.key),
+      this.records.delete(q.bucket, q.key, q),
     );
     return {};
   }

@@ -14,6 +14,7 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
 
@@ -38,6 +39,7 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
     conductor: ConductorService,
+    private readonly nodes: StartFactsService,
   ) {
     this.known = new AgeBook(store.clock);
     this.stop = store.bus.unreadable.onChange(() => conductor.wake('unreadable-records'));
@@ -96,8 +98,11 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
     return records;
   }
 
-  /** @throws RECORD_UNKNOWN where no such record is known as unreadable; ILLEGAL_TRANSITION */
-  async delete(bucket: string, key: string): Promise<void> {
+  /**
+   * @param o force: also the incident of a node that is silent
+   * @throws RECORD_UNKNOWN where no such record is known as unreadable; ILLEGAL_TRANSITION
+   */
+  async delete(bucket: string, key: string, o: { force?: boolean } = {}): Promise<void> {
     const found = isBucket(bucket) ? await this.find(bucket, key) : undefined;
     if (found === undefined)
       throw new MusterError(
@@ -110,6 +115,8 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
       fencing: this.store.clusterSettings.fencing,
       now: this.store.clock.wallMs(),
       knownMs: this.known.see(ageKey(found)),
+      speaks: (node) => this.nodes.of(node) !== undefined,
+      force: o.force === true,
     });
     if (refused) throw refused;
     await this.store.bus.bucket(found.bucket).discard(found);

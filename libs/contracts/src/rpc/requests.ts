@@ -460,6 +460,11 @@ export class RecordDeleteRequest {
   @Length(1, 500)
   @OneLine()
   reason!: string;
+
+  /** Also the incident of a node that is silent. */
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
 }
 
 export class ReasonRequest {

@@ -475,7 +475,10 @@ export interface RpcMap {
   'inventory.tokens.delete': [By & { id: string }, Record<string, never>];
   /** Stored records that cannot be read. */
   'inventory.records.list': [Record<string, never>, { items: UnreadableRecord[] }];
-  'inventory.records.delete': [By & { bucket: string; key: string; reason: string }, Record<string, never>];
+  'inventory.records.delete': [
+    By & { bucket: string; key: string; reason: string; force?: boolean },
+    Record<string, never>,
+  ];
   /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
   'inventory.agents.enrol': [By & AgentEnrolRequest, AgentEnrolment];
   /** By a host itself, which shows a token; `sha256` is of that. */

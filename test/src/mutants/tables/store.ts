@@ -25,6 +25,13 @@ export const store: readonly Mutant[] = [
     specs: ['apps/inventory/src/plan/alarms/outdated-workers.spec.ts'],
   },
   {
+    name: 'an incident in doubt is deleted while its node is silent, and its work starts elsewhere',
+    file: 'apps/inventory/src/records/record-rules.ts',
+    symbol: 'refusedDeletion',
+    operation: { replace: "r.bucket === 'incidents' && !f.force && !f.speaks(r.key)", with: 'false' },
+    specs: ['apps/inventory/src/records/record-rules.spec.ts'],
+  },
+  {
     name: 'a fencer of before power records reads an incident that nobody writes, and switches its node on',
     file: 'apps/inventory/src/records/records.service.ts',
     symbol: 'RecordsService.reconcile',
