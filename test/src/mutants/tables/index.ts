@@ -44,7 +44,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 79,
   detect: 177,
-  fence: 290,
+  fence: 294,
   keys: 95,
   lease: 59,
   recover: 264,
