@@ -1,14 +1,9 @@
-import {
-  failedAt,
-  MusterError,
-  type IncidentPhase,
-  type IncidentRecord,
-  type OffProof,
-  type PowerCommand,
-} from '#contracts';
+import { failedAt, MusterError, type IncidentPhase, type IncidentRecord, type PowerCommand } from '#contracts';
 import { isTakenOver } from '#domain/incident/fencing-leader.js';
 import { go, note } from '#domain/incident/steps.js';
+import type { PowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
+import type { PowerWish } from '#domain/power/power-wish.js';
 import type { TimedOutcome } from '../power/power-control.js';
 
 /*
@@ -35,6 +30,9 @@ export interface Author {
   /** Wall clock, for people. */
   at: number;
 }
+
+/** What was decided, of the kind that is written in the record. */
+type Step<Kind extends PowerStep['do']> = Extract<PowerStep, { do: Kind }>;
 
 /** The intent of a command, written before it is given. */
 export function withIntent(
@@ -118,16 +116,34 @@ export function toPhase(
   return go(owned(i, by.token), phase, detail, by.at, 'fencer');
 }
 
+/** Proven off. @throws STALE_TOKEN, or INCIDENT_STATE where its fencing is not under way */
+export const toFenced = (i: IncidentRecord, step: Step<'fenced'>, by: Author): IncidentRecord => ({
+  ...toPhase(i, 'fenced', step.detail, by),
+  proof: { ...step.proof, at: by.at },
+});
+
+/** Failed, until its backoff is over. @throws STALE_TOKEN, or INCIDENT_STATE where its fencing is not under way */
+export const toFailed = (i: IncidentRecord, step: Step<'failed'>, by: Author): IncidentRecord => ({
+  ...toPhase(i, 'failed', step.detail, by),
+  retryAt: by.at + step.retryInMs,
+  ...(step.lacking.length > 0 && { lacking: step.lacking }),
+});
+
+/** What was ordered is dealt with: an operator's order, or the power-on after a recovery. */
+export function toDone(i: IncidentRecord, wish: PowerWish, step: Step<'done'>, by: Author): IncidentRecord {
+  const outcome = { done: true, ok: step.ok, detail: step.detail };
+  const dealtWith =
+    wish.orderer === 'operator'
+      ? { order: { ...wish.order, ...outcome } }
+      : { powerOn: { wanted: true, requestedAt: by.at, ...i.powerOn, ...outcome } };
+  return { ...i, ...dealtWith, epoch: by.token, updatedAt: by.at };
+}
+
 /** It failed for want of a driver that is back: its backoff is over. */
 export function withDriverBack(i: IncidentRecord, driver: string, by: Author): IncidentRecord {
   const { lacking: _back, ...rest } = owned(i, by.token);
   return { ...note(rest, `Driver ${driver} can be used again.`, by.at), retryAt: failedAt(i) };
 }
-
-export const withProof = (i: IncidentRecord, proof: Pick<OffProof, 'kind' | 'level'>, at: number): IncidentRecord => ({
-  ...i,
-  proof: { ...proof, at },
-});
 
 export const toLevel = (i: IncidentRecord, level: number, detail: string, by: Author): IncidentRecord => ({
   ...note(owned(i, by.token), detail, by.at),
