@@ -49,7 +49,7 @@ type Submission = OperationRequest & By & { key?: string };
 /** What the decision on one request was made from. */
 interface DecisionInput {
   round: AdmissionRound;
-  /** The job that came of the same key before. */
+  /** The job that came of the same key, or of an earlier try, before. */
   known: JobRecord | undefined;
   /** Node → extra vars that it was provisioned with. */
   provisioned: ReadonlyMap<string, JobRecord['extraVars']>;
@@ -113,9 +113,15 @@ export class OperationsService {
       request.isAbsent = (node, workload) => system.isAbsent?.(node, workload) === true;
     }
     const id = r.key === undefined ? timedId('job', this.store) : keyedJobId(r.by, r.key);
+    // A write whose answer was lost is tried again: by then the job may have ended, and hold nothing any more.
+    let mayBeKnown = r.key !== undefined;
     const accepted = await this.book
       .change<DecisionInput, Accepted>({
-        read: (now, round) => this.readInput(r, id, request, now, round),
+        read: async (now, round) => {
+          const known = mayBeKnown ? this.store.jobs.bucket.get(id) : undefined;
+          mayBeKnown = true;
+          return this.readInput(r, request, now, round, known);
+        },
         decide: (now, input) => this.decide(r, id, request, now, input, system),
       })
       .catch(async (refusal: unknown): Promise<Accepted> => {
@@ -144,7 +150,7 @@ export class OperationsService {
     system: SystemCause | undefined,
   ): Decision<Reservations, Accepted> {
     const before = input.known ?? now.pending[id];
-    if (r.key !== undefined && before) return { answer: { job: sameRequest(before, fingerprint(r)) } };
+    if (before) return { answer: { job: r.key === undefined ? before : sameRequest(before, fingerprint(r)) } };
     const { nodes: held, moving, addresses, skipped } = admit(request, this.facts(now, input.round));
     if (addresses) request = { ...request, addresses };
     const job = this.jobOf(r, id, request, held, this.extraVarsOf(r, held, input.provisioned));
@@ -279,14 +285,14 @@ export class OperationsService {
   /** Reads all that decides, after the reservations: nodes of the request anew, see {@link AdmissionRound}. */
   private async readInput(
     r: Submission,
-    id: string,
     request: AdmissionRequest,
     now: Reservations,
     round: AdmissionRound,
+    asked: Promise<Entry<JobRecord> | undefined> | undefined,
   ): Promise<DecisionInput> {
     const names = [...request.nodes, ...this.behind(request)];
     const [known, provisioned] = await Promise.all([
-      r.key === undefined ? undefined : this.store.jobs.bucket.get(id),
+      asked,
       this.provisionedWith(r, names, round),
       round.catchUp(now),
       cleansUp(request.kind) ? round.catchUpWorkloads() : undefined,

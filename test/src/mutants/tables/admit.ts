@@ -63,6 +63,13 @@ export const admit: readonly Mutant[] = [
     specs: ['apps/inventory/src/operations/operations.spec.ts'],
   },
   {
+    name: 'a request whose answer was lost is accepted once more when its job is over, which holds its nodes for ever',
+    file: 'apps/inventory/src/operations/operations.service.ts',
+    symbol: 'OperationsService.submit',
+    operation: { drop: 'mayBeKnown = true' },
+    specs: ['apps/inventory/src/operations/lost-answer.spec.ts'],
+  },
+  {
     name: 'a return is asked for whatever has become of its node',
     file: 'apps/inventory/src/plan/returns/returns.ts',
     symbol: 'jobFor',
