@@ -1006,6 +1006,44 @@ describe('an off to a machine that lives', () => {
   });
 });
 
+describe('a power-on after an off', () => {
+  /** @param afterMs after the last write of the node's record @param offs as they stand in its writes, 5 s apart */
+  const on = (afterMs: number, ...offs: Partial<PowerCommand>[]): string[] => {
+    const w = world();
+    for (const [i, off] of offs.entries()) {
+      if (i > 0) w.waits(5_000);
+      const commands = [{ ...intent('off'), ...off }];
+      w.store('incidents', 'n-1', anIncident('n-1', { phase: 'recovered', epoch: 1, commands }));
+    }
+    const begunMs = w.waits(afterMs);
+    w.oracle.commandSent('n-1', {
+      ...{ fencer: 'fencer-1', device: deviceOf('n-1', 0), verb: 'on', machine: 'n-1' },
+      ...{ begunMs, deadlineMs: Infinity },
+    });
+    return w.broken().filter((rule) => rule === 'on-in-quarantine');
+  };
+  const early = POWER_QUARANTINE_MS * 0.98;
+
+  it('breaks a rule within the quarantine, which counts from when the off was given, and again from its end', () => {
+    expect(on(early, {})).toEqual(['on-in-quarantine']);
+    expect(on(POWER_QUARANTINE_MS, {})).toEqual([]);
+    expect(on(early, {}, { endedAt: 2 })).toEqual(['on-in-quarantine']);
+    expect(on(POWER_QUARANTINE_MS, {}, { endedAt: 2 })).toEqual([]);
+  });
+
+  it('does not count anew where the record is only written once more', () => {
+    expect(on(early, {}, {})).toEqual([]);
+  });
+
+  it('counts anew where the number is given again, after a server has lost the write of the first', () => {
+    expect(on(early, {}, { at: 2 })).toEqual(['on-in-quarantine']);
+  });
+
+  it('breaks none where none was given', () => {
+    expect(on(0)).toEqual([]);
+  });
+});
+
 describe('an intent after a pause was acknowledged', () => {
   const written = (was: PowerCommand[], is: PowerCommand[]): string[] => {
     const { store, broken, pause } = world();

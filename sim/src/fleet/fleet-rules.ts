@@ -25,3 +25,14 @@ export const FleetRules = {
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
 } as const;
 export type FleetRule = keyof typeof FleetRules;
+/** Beside those of the hands. */
+export type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
+
+/** Where whoever judges writes down what it has found. */
+export interface Findings {
+  /** Virtual ms. */
+  now: () => number;
+  /** Something came near to what must not be, or was excused: counted. */
+  probe: (name: string) => void;
+  violate: (rule: FleetRule, what: string) => void;
+}

@@ -125,7 +125,8 @@ export class FleetWorld implements PlayWorld {
       faults: new PlayedFaults(diceOf(history.seed, 'faults')),
       stored: (stream, subject, payload, seq, from) => this.stored(stream, subject, String(payload), seq, from),
       refused: (stream, subject, from) => {
-        if (time.nowMs > BEGUN_MS && stream.startsWith('KV_')) oracle.writeRefused(...keyOf(stream, subject), from);
+        if (time.nowMs > BEGUN_MS && stream.startsWith('KV_'))
+          oracle.counts.writeRefused(...keyOf(stream, subject), from);
       },
     });
     const { told } = o;
@@ -141,7 +142,7 @@ export class FleetWorld implements PlayWorld {
       playbook: hostPlaybooks({ time, dice, hosts, cleaning: (host) => oracle.cleaning(host) }),
       jobOf,
       looks: true,
-      coded: (process, code) => oracle.coded(process, code),
+      coded: (process, code) => oracle.counts.coded(process, code),
       tell,
       logged: told && ((line) => told(time.nowMs, line)),
     });
@@ -162,7 +163,7 @@ export class FleetWorld implements PlayWorld {
     const add = (name: string, service: string, program: Program): void =>
       this.processes.add(name, (life) => {
         life.onEnd(() => {
-          if (!this.isOver) oracle.programEnded(service);
+          if (!this.isOver) oracle.counts.programEnded(service);
         });
         return program(life);
       });
@@ -434,7 +435,7 @@ export class FleetWorld implements PlayWorld {
     if (!stream.startsWith('KV_')) return;
     const [bucket, key] = keyOf(stream, subject);
     this.oracle.stored(bucket, key, text, seq);
-    this.oracle.writeTaken(bucket, key, from);
+    this.oracle.counts.writeTaken(bucket, key, from);
   }
 
   private trace(line: string): void {

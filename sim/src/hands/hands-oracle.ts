@@ -62,7 +62,7 @@ const placeOf = (d: PowerDevice): string => `${d.id} ${identityBasis(d)}`;
 type Intent = PowerCommand & { key: string };
 
 /** Of a server that lost its last writes, a number is given again: to another intent, of a later moment. */
-const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
+export const intentKey = (incident: string | undefined, c: PowerCommand): string => `${incident}/${c.n} of ${c.at}`;
 
 /**
  * Intents that this write of a node's record has brought, of what changes its power. A new incident goes on with the log
