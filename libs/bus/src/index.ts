@@ -41,7 +41,7 @@ export {
   type StoreCopyOptions,
 } from './store-copy/copy-store.js';
 export { natsServers } from './init/server-facts.js';
-export { ToolRoles, userKinds, type ToolRole, type UserKind } from './users/permissions.js';
+export { userKinds, type ToolRole, type UserKind } from './users/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
 export type { UnreadableBook } from './ports/unreadable-book.js';
 export { KvView } from './kv/kv-view.js';

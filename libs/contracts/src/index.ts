@@ -42,7 +42,7 @@ export * from './wire/report.js';
 export * from './ports/clock.js';
 export * from './ports/random.js';
 export * from './records/decode.js';
-export { LONGEST_LEASE_MS, POWER_OPTIONS, sealable } from './records/record-shapes.js';
+export { POWER_OPTIONS, sealable } from './records/record-shapes.js';
 export { standIn } from './records/stand-in.js';
 export * from './alarms/alarm-guide.js';
 export * from './incident/gate-guide.js';

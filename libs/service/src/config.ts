@@ -395,7 +395,7 @@ export function loadConfig(service: ServiceName, env: NodeJS.ProcessEnv = proces
   return config;
 }
 
-export const defaultInstance = (service: ServiceName, host = hostname()): string => `${service}-${host.split('.')[0]}`;
+const defaultInstance = (service: ServiceName, host = hostname()): string => `${service}-${host.split('.')[0]}`;
 
 /** A fencer that does not know which machine it runs on would power off its own. */
 function refuseUnknownHost({ name, addresses }: HostConfig): void {

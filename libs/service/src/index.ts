@@ -3,7 +3,6 @@ export {
   AnsibleConfig,
   buildConfig,
   CompatConfig,
-  defaultInstance,
   HostConfig,
   HttpConfig,
   KeysConfig,
@@ -21,7 +20,6 @@ export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
 export { ownSeal } from './record-seal.js';
 export { Rpc, RpcErrors } from './rpc.js';
 export {
-  rootModule,
   startInContext,
   startService,
   startWith,

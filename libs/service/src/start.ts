@@ -30,7 +30,7 @@ export interface WatchedService extends RunningService {
 class RootModule {}
 
 /** A module together with the service's context. */
-export const rootModule = (context: ServiceContext, module: NestModule): DynamicModule => ({
+const rootModule = (context: ServiceContext, module: NestModule): DynamicModule => ({
   module: RootModule,
   imports: [contextModule(context), module],
 });

@@ -56,7 +56,7 @@ export interface WrittenHosts {
 const OnHost: HostPlace = { dir: '/etc/muster', store: '/var/lib/muster/nats' };
 
 /** Copies of each record: as many as there are servers. */
-export const replicasOf = (hosts: readonly ControlHost[]): number => hosts.length;
+const replicasOf = (hosts: readonly ControlHost[]): number => hosts.length;
 
 /**
  * Writes into `dir` what a cluster of several control hosts rests on (keys, users, CA, `muster.yaml` for all) and into

@@ -75,7 +75,7 @@ const TAKEOVER = 1.25;
 const RENEW = 1 / 3;
 
 /** How often a contender looks, ms: a released lease is taken within this. */
-export const readPeriod = (ttlMs: number): number => Math.min(500, ttlMs / 10);
+const readPeriod = (ttlMs: number): number => Math.min(500, ttlMs / 10);
 
 export const initialLease = (holder: string, process: string, ttlMs: number, guards = false): LeaseState => ({
   guards,

@@ -32,7 +32,7 @@ export async function tokenFloor(bus: Bus, held: () => number | undefined): Prom
 }
 
 /** Keeps in mind that a lease had this token. Only grows. */
-export async function raiseTokenFloor(bus: Bus, token: number): Promise<void> {
+async function raiseTokenFloor(bus: Bus, token: number): Promise<void> {
   await bus
     .bucket<TokenFloor>('settings')
     .mutate(TOKEN_FLOOR_KEY, (now) => ((now?.value.highest ?? 0) >= token ? undefined : { highest: token }), {

@@ -62,7 +62,7 @@ const apartService = (credentials: BusCredentials | undefined): ServiceName | un
   credentials?.ownAccount === true ? ServiceNames.find((service) => service === credentials.user) : undefined;
 
 /** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user, or is not to be trusted. */
-export async function connectWire(o: BusOptions): Promise<NatsWire> {
+async function connectWire(o: BusOptions): Promise<NatsWire> {
   const limit = o.connectTimeoutMs ?? 10_000;
   const deadline = systemClock.monotonicMs() + limit;
   for (;;) {

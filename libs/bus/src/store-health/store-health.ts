@@ -36,15 +36,15 @@ export interface StoreFault {
 
 const MiB = 1024 * 1024;
 /** Below this a disk is full: what a server still writes by then is not known to arrive. */
-export const FULL_BELOW_BYTES = 4 * MiB;
+const FULL_BELOW_BYTES = 4 * MiB;
 /** It is full no more from here on: a few events must not fill it again at once. */
-export const ROOM_FROM_BYTES = 16 * MiB;
+const ROOM_FROM_BYTES = 16 * MiB;
 /** A slow disk keeps a store waiting: nothing is said of it before, ms. */
-export const SILENT_AFTER_MS = 3_000;
+const SILENT_AFTER_MS = 3_000;
 /** An acknowledgement of a cluster takes milliseconds: who waits for longer waits for a leader, ms. */
-export const UNWRITABLE_AFTER_MS = 2_000;
+const UNWRITABLE_AFTER_MS = 2_000;
 /** The first start of an installation makes its streams meanwhile, ms. */
-export const MISSING_AFTER_MS = 15_000;
+const MISSING_AFTER_MS = 15_000;
 /** A part of the disk from which on a warning is due, and one from which on it is critical. */
 export const WARN_AT = 0.8;
 export const CRITICAL_AT = 0.95;
@@ -98,7 +98,7 @@ function whySilent(f: StoreFacts): string {
     : `${room}; after a full disk nats-server does not go on by itself: restart it`;
 }
 
-export const diskText = (d: Disk): string => `${sizeText(d.freeBytes)} free of ${sizeText(d.totalBytes)} at ${d.path}`;
+const diskText = (d: Disk): string => `${sizeText(d.freeBytes)} free of ${sizeText(d.totalBytes)} at ${d.path}`;
 
 /** In the units of df -h. */
 export function sizeText(bytes: number): string {

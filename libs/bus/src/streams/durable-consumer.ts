@@ -7,9 +7,9 @@ import { coveringFilter, matches } from './subject-filter.js';
 import type { Closable } from '../ports/types.js';
 
 /** After this many refusals a message becomes a dead letter. */
-export const MAX_DELIVERIES = 5;
+const MAX_DELIVERIES = 5;
 /** Who vanished with a message loses it to another replica after this long. */
-export const ACK_WAIT_MS = 3000;
+const ACK_WAIT_MS = 3000;
 /** One pull waits this long for a message. */
 const PULL_MS = 5000;
 const RETRY_MS = 250;

@@ -126,7 +126,7 @@ function gapsOf({ incident, events, cut }: ReportFacts): string[] {
 const sentence = (head: string, detail: string | undefined): string =>
   detail === undefined || detail === '' ? head : `${head}: ${detail}`;
 
-export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 function summaryOf(i: IncidentRecord): string[] {
   const lines = [`The incident ${openedBy(i)}`];
@@ -265,7 +265,7 @@ function timelineOf(f: ReportFacts, known: ReportMoment[]): ReportMoment[] {
   return inOrder([...known, ...commands, ...jobs, ...events]);
 }
 
-export function commandText(c: PowerCommand): string {
+function commandText(c: PowerCommand): string {
   const took = c.tookMs === undefined ? '' : ` in ${seconds(c.tookMs)}`;
   const r = c.result;
   const outcome = r === undefined ? 'no result: it may have been carried out' : (r.power ?? (r.ok ? 'ok' : 'failed'));

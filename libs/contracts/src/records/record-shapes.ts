@@ -478,7 +478,7 @@ const alarm = recordOf<AlarmRecord>()(
 );
 
 /** The longest that a record may claim to hold a lease for, ms: a contender waits as long as the record says. */
-export const LONGEST_LEASE_MS = 60_000;
+const LONGEST_LEASE_MS = 60_000;
 
 const lease = object({
   holder: text,

@@ -6,7 +6,7 @@ import { NAME_PATTERN } from '../names/names.js';
 export const ABSENT = 'absent';
 
 /** The service that every node has, whatever the folder of services holds. */
-export const AGENT = 'agent';
+const AGENT = 'agent';
 
 /** What `service.yml` says of a service. */
 export interface ServiceDeclaration {

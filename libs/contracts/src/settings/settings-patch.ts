@@ -29,7 +29,7 @@ export function patchedSettings(current: ClusterSettings, patch: unknown): unkno
 }
 
 /** RFC 7396. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
+function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isMapping(patch)) return patch;
   const out = new Map<string, unknown>(Object.entries(isMapping(target) ? target : {}));
   for (const [name, value] of Object.entries(patch))

@@ -111,7 +111,7 @@ export const capLimit = (members: number, l: StormLimits): number =>
   Math.max(l.capAtLeast, Math.floor(l.capShare * members));
 
 /** Refuses limits that would stop every fencing, or none: beyond half of the fleet nobody can tell who is cut off. */
-export function checkStorm(s: StormLimits): StormLimits {
+function checkStorm(s: StormLimits): StormLimits {
   const wrong: string[] = [];
   for (const name of ['brakeAtLeast', 'capAtLeast', 'flaps'] as const)
     if (!(Number.isInteger(s[name]) && s[name] >= 1))

@@ -109,7 +109,7 @@ export interface Report {
 /** Characters of a sentence in a report at most. */
 const SENTENCE = 1024;
 /** Workloads that a report tells of at most. */
-export const MOST_RUNNING = 10_000;
+const MOST_RUNNING = 10_000;
 
 /** As long as a report may carry it: what a tool printed can be of any length. */
 export const asSentence = (text: string): string =>

@@ -20,7 +20,7 @@ import { stormFigures, StormNumbers, type StormCount, type StormFacts, type Stor
 import { isDownByPolicy } from './verdict-effect.js';
 
 /** A host whose kernel answers and that serves nothing is held for this long, then the policy `hung` decides. */
-export const HUNG_HOLD_MS = 10_000;
+const HUNG_HOLD_MS = 10_000;
 
 /**
  * All that the gates look at, gathered by the caller. What could not be learnt is left out, and each gate has its

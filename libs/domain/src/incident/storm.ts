@@ -78,7 +78,7 @@ const gateOf = (t: StormTrip): LatchGate => (t.cause === 'domain' ? 'DOMAIN' : '
 const isMemberOf = (t: StormTrip, node: string): boolean => Object.hasOwn(t.members, node);
 
 /** Who is not known to be well or off, whatever its age, and was not let go by an operator. */
-export const restOf = (t: StormTrip, l: Pick<Latch, 'state'>): string[] =>
+const restOf = (t: StormTrip, l: Pick<Latch, 'state'>): string[] =>
   Object.entries(t.members)
     .filter(([node, m]) => m.released === undefined && l.state(node) === 'rest')
     .map(([node]) => node);

@@ -243,7 +243,7 @@ function planOwn(
 }
 
 /** Reads that may prove something: begun when the last `off` of any device of the level had ended. */
-export function countingReads(level: number, device: string, m: FenceMemory): PowerRead[] {
+function countingReads(level: number, device: string, m: FenceMemory): PowerRead[] {
   const from = Math.max(-Infinity, ...Object.values(m.endedMs));
   return m.reads.filter((r) => r.level === level && r.device === device && r.startedMs >= from);
 }

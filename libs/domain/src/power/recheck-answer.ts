@@ -16,7 +16,7 @@ export interface RecheckAnswer {
 }
 
 /** An answer counts for so long from its asking, ms. */
-export const RECHECK_ANSWER_MS = 500;
+const RECHECK_ANSWER_MS = 500;
 /** The same where inventory is slow: its answers would never count otherwise. As long as one was waited for. */
 const SLOW_RECHECK_ANSWER_MS = 2_000;
 const SLOW_ANSWERS = 2;

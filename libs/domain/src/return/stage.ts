@@ -1,7 +1,7 @@
 import type { PendingReturn } from '#contracts';
 
 /** Where a return stands. */
-export const ReturnStages = [
+const ReturnStages = [
   'due',
   'checking',
   'to be set up',
