@@ -15,7 +15,7 @@ export interface Identity {
   raw: Record<string, unknown>;
 }
 
-export const identityFile = defaultConfigFile;
+const identityFile = defaultConfigFile;
 
 /** @throws MusterError CONFIG_INVALID where the file is there and says nothing that could be kept */
 export function presentIdentity(file = identityFile()): Identity | undefined {

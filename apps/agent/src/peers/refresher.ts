@@ -9,7 +9,7 @@ import { parsePeerList, whyNotAccept } from './parse-peer-list.js';
  * ms. `firstRetry`: while there is no list at all, and so nobody to probe. `jitter`: share by which each wait before a
  * retry is drawn shorter or longer, for what fails for one agent often fails for all.
  */
-export const refresherNumbers = {
+const refresherNumbers = {
   period: 300_000,
   firstRetry: 1_000,
   retry: 5_000,

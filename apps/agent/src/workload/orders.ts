@@ -27,7 +27,7 @@ export interface Order {
 }
 
 /** An order is older than the last one that was carried out: whoever gave it has been overtaken. */
-export function refuseStale(order: Order, known: WorkloadFile | undefined): void {
+function refuseStale(order: Order, known: WorkloadFile | undefined): void {
   if (known && known.generation > order.generation)
     throw new OrderRefused(
       'STALE',

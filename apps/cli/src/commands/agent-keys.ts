@@ -54,7 +54,7 @@ const meaning: Record<AgentKeyView['phase'], string> = {
 };
 
 /** For people. @param time of a wall clock */
-export function keyLines(v: AgentKeyView, time: (ms: number) => string): string[] {
+function keyLines(v: AgentKeyView, time: (ms: number) => string): string[] {
   const [first = '?', ...others] = v.keys;
   const begun = v.startedAt === undefined ? '' : `, begun ${time(v.startedAt)} by ${v.by ?? '?'}`;
   const under = v.phase === 'spread' || v.phase === 'sign';

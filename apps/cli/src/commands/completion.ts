@@ -54,7 +54,7 @@ export function completionCommands(program: Command): void {
 const OF_NODES = new Set(['node', 'nodes', 'incident']);
 
 /** What may stand in the place of the last word. */
-export async function nextWords(
+async function nextWords(
   program: Command,
   words: readonly string[],
   nodes: () => Promise<string[]>,

@@ -48,7 +48,7 @@ async function doctor(run: Run, o: DoctorOptions): Promise<number> {
 }
 
 /** @param now wall clock, ms */
-export function findingsOf(f: ServerFacts, now: number): Finding[] {
+function findingsOf(f: ServerFacts, now: number): Finding[] {
   const bus = 'failed' in f.diagnosis ? f.diagnosis : { value: f.diagnosis.value.bus };
   return [
     ...natsFindings(bus),
@@ -68,7 +68,7 @@ const notAsked = (check: string, asked: Asked<unknown>): Finding =>
 const COLOURS = { ok: 'green', skipped: 'dim', unknown: 'yellow', warn: 'yellow', bad: 'red' } as const;
 
 /** A line each; on a terminal what is well is told as a number, unless all is wanted. */
-export function screen(findings: readonly Finding[], t: Terminal, all: boolean): string[] {
+function screen(findings: readonly Finding[], t: Terminal, all: boolean): string[] {
   const quiet = (f: Finding): boolean => f.state === 'ok' || f.state === 'skipped';
   const shown = findings.filter((f) => all || !quiet(f));
   const counts = [...FindingStates]

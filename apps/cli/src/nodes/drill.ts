@@ -92,11 +92,7 @@ async function awaitBack(run: Run, name: string): Promise<void> {
 }
 
 /** Each step is told as it is made. Whatever breaks it off leaves the node cordoned, and says so. */
-export async function drill(
-  run: Run,
-  name: string,
-  o: { reason: string; level?: number; yes?: boolean },
-): Promise<void> {
+async function drill(run: Run, name: string, o: { reason: string; level?: number; yes?: boolean }): Promise<void> {
   await askAboutWorkloads(run, `drill ${name}`, [name], o.yes === true, '--yes, which moves them away first');
   const before = await run.server.get<NodeView>(nodePath(name));
   if (before.cordon?.drain !== true) await drain(run, name, o.reason);

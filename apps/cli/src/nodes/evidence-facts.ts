@@ -47,7 +47,7 @@ function named(rows: readonly EvidenceRow[], more: (row: EvidenceRow) => string 
 }
 
 /** Why an observer does not count, in a word or two. */
-export function whyAbsent(row: EvidenceRow): string {
+function whyAbsent(row: EvidenceRow): string {
   const age = row.reportAgeMs === undefined ? '' : ` ${shortAge(row.reportAgeMs)}`;
   switch (row.wordless) {
     case 'never-heard':

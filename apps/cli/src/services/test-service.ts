@@ -74,7 +74,7 @@ async function test(run: Run, service: string, o: TestOptions): Promise<void> {
 }
 
 /** What was run and how it went, then what is to be mended. */
-export function linesOf(t: ServiceTestResult, node: string): string[] {
+function linesOf(t: ServiceTestResult, node: string): string[] {
   const width = Math.max(...t.steps.map((s) => s.step.length));
   return [
     `${t.service} on ${node}, as ${t.mode} in host group ${t.hostGroup}:`,

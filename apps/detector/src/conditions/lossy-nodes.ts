@@ -8,7 +8,7 @@ const FOLLOWS: readonly DetectorCondition['code'][] = ['link-down', 'link-qualit
 const PAIR = '~';
 
 /** DEGRADED on every network: it lives, and is heard now and then. */
-export const isLossy = ({ verdict, networks, silentOn }: SightedNode): boolean =>
+const isLossy = ({ verdict, networks, silentOn }: SightedNode): boolean =>
   verdict === 'DEGRADED' && networks.length > 0 && networks.every((n) => silentOn.includes(n));
 
 /**

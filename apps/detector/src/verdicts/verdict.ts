@@ -88,7 +88,7 @@ function doubted(was: VerdictKind, f: TargetFacts, t: Tally, life: boolean): Jud
 }
 
 /** ms; a host that goes down as planned comes back within `leaveGrace`. An agent alone that was stopped is no reason to wait. */
-export const STOP_GRACE_MS = 60_000;
+const STOP_GRACE_MS = 60_000;
 const graceOf = (left: TargetFacts['left'], leaveGrace: number): number =>
   left === 'stop' ? Math.min(STOP_GRACE_MS, leaveGrace) : leaveGrace;
 

@@ -4,7 +4,7 @@ import { MusterError, refuseHostile } from '#contracts';
 /** Bytes of a request body, at most. */
 export const BODY_LIMIT = 1024 * 1024;
 /** Levels of nesting in a request body, at most: validators and templates recurse. */
-export const DEPTH_LIMIT = 32;
+const DEPTH_LIMIT = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** `application/json`, `application/merge-patch+json`, … with or without parameters. */

@@ -83,7 +83,7 @@ function textList(members: Members, field: string): string[] {
  * An object, or a text that holds one; a blank text is `{}`, null and absent are absent.
  * @throws MusterError BAD_REQUEST
  */
-export function toExtraVars(value: unknown): Record<string, unknown> | undefined {
+function toExtraVars(value: unknown): Record<string, unknown> | undefined {
   if (value === undefined || value === null) return undefined;
   const wrong = (why: string): MusterError => refuse(`"extra_vars" should be a valid json. Error: ${why}`);
   const other = (x: unknown): string =>

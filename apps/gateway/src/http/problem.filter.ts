@@ -20,7 +20,7 @@ function retryAfter({ code, facts }: MusterError): number {
 const WAITED_FOR: readonly ErrorCode[] = ['IDEMPOTENCY_IN_PROGRESS', 'TOO_MANY_TRIES'];
 
 /** RFC 9457; the facts of the error stand beside the standard members, which they cannot replace. */
-export function problem(error: MusterError): Record<string, unknown> {
+function problem(error: MusterError): Record<string, unknown> {
   const { text: _text, ...facts } = error.facts;
   return {
     ...facts,
@@ -36,7 +36,7 @@ export function problem(error: MusterError): Record<string, unknown> {
 const NOT_ITS_OWN: readonly ErrorCode[] = ['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_TRIES'];
 
 /** The clusterm surface knows three statuses; its texts come with the error where the contract fixes them. */
-export function clustermText(error: MusterError): { status: number; text: string } {
+function clustermText(error: MusterError): { status: number; text: string } {
   if (NOT_ITS_OWN.includes(error.code)) return { status: error.status, text: error.message };
   if (error.code === 'NOT_FOUND') return { status: 404, text: '404 page not found' };
   const { text } = error.facts;

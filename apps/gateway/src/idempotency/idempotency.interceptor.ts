@@ -16,7 +16,7 @@ import { type Needs, ROLE_KEY } from '../auth/roles.js';
 import { type KeptAnswer, KeptAnswers, type Turn } from './kept-answers.js';
 import { type KeyedRequest, readKey, recordKey } from './request-key.js';
 
-export const IDEMPOTENCY_HEADER = 'idempotency-key';
+const IDEMPOTENCY_HEADER = 'idempotency-key';
 const SHOWN_ONCE = 'muster:shown-once';
 
 /** Members of the route's answer that are secrets: they are not kept, so an answer that is repeated is without them. */

@@ -2,7 +2,7 @@ import type { AlarmRecord } from '#contracts';
 import type { RetryPolicy } from '#domain/retry/retry-policy.js';
 
 /** What a task may be woken by: a change in a bucket, among the workers, or in what this process knows besides. */
-export const Sources = [
+const Sources = [
   'nodes',
   'incidents',
   'jobs',

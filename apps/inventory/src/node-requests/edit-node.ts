@@ -28,7 +28,7 @@ import { isHeld } from '../power/collateral.js';
 import { checkPlaces } from '../power/power-place.js';
 
 /** What an operator may change of a node that is registered. */
-export const EditableFields = [
+const EditableFields = [
   'hostGroup',
   'failureDomain',
   'networks',

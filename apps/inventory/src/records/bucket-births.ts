@@ -9,7 +9,7 @@ export type Births = ReadonlyMap<BucketName, Date | undefined>;
  * kept in mind elsewhere. Any other one that is lost is for people: an empty one would say that nothing is held, open,
  * or known.
  */
-export const renewable: readonly BucketName[] = ['leases', 'workers', 'idempotency'];
+const renewable: readonly BucketName[] = ['leases', 'workers', 'idempotency'];
 
 /** An installation makes its buckets within so long of each other, ms. */
 const TOGETHER_MS = 600_000;

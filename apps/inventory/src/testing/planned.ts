@@ -86,7 +86,7 @@ const datagramKeys = (store: MemoryStore, fleets: FleetSource): DatagramKeysServ
 };
 
 /** Who shuts agents out. */
-export const revocationService = (store: MemoryStore): RevocationService => {
+const revocationService = (store: MemoryStore): RevocationService => {
   const { bus, clock } = store;
   const inventory = store.asStore;
   return new RevocationService(

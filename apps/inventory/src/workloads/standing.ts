@@ -19,12 +19,12 @@ import { isCancelledByOperator } from '../plan/incidents/operator-cancel.js';
  * What a node says of its workloads may be of 5 s before its report: what changed later than this ago, ms, is not yet held
  * against it.
  */
-export const CHANGE_SEEN_MS = 6_000;
+const CHANGE_SEEN_MS = 6_000;
 /**
  * A node's last word counts for this long, ms, while nobody says that it is dead: a look must not call its work unknown for
  * one report that came late.
  */
-export const LAST_WORD_MS = 10_000;
+const LAST_WORD_MS = 10_000;
 
 /** What is known of the node that a workload is assigned to. */
 export interface AssignedNode {

@@ -212,5 +212,5 @@ const assignedByMuster = ({ name, assignment }: WorkloadRecord): MusterError =>
     { workload: name, node: assignment?.node },
   );
 
-export const unknownWorkload = (name: string): MusterError =>
+const unknownWorkload = (name: string): MusterError =>
   new MusterError('WORKLOAD_UNKNOWN', `there is no workload "${name}"`, { workload: name });

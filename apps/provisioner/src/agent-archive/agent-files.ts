@@ -6,7 +6,7 @@ import type { ArchiveFile } from './tar.js';
 import { agentUnit } from './unit.js';
 
 /** Where an agent lives on its node: one folder per version, and `current`, a link to the one that is used. */
-export const AGENT_HOME = '/opt/muster-agent';
+const AGENT_HOME = '/opt/muster-agent';
 
 /** Command on the node → its program. */
 const COMMANDS = { 'muster-agent': 'main', 'muster-gate': 'gate', 'muster-workload': 'workload' } as const;

@@ -27,7 +27,7 @@ export async function* tar(files: Iterable<ArchiveFile>): AsyncGenerator<Buffer>
   yield Buffer.alloc(2 * BLOCK);
 }
 
-export const sizeOf = (file: ArchiveFile): number => ('text' in file ? Buffer.byteLength(file.text) : file.size);
+const sizeOf = (file: ArchiveFile): number => ('text' in file ? Buffer.byteLength(file.text) : file.size);
 
 export async function* contentOf(file: ArchiveFile): AsyncGenerator<Buffer> {
   if ('text' in file) yield Buffer.from(file.text);

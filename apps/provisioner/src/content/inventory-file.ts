@@ -83,7 +83,7 @@ export function inventoryFile(input: InventoryInput): InventoryFile {
 }
 
 /** Where the node is reached: the management network, or its only one. */
-export function managementAddress(node: NodeRecord): string | undefined {
+function managementAddress(node: NodeRecord): string | undefined {
   return (node.networks[MANAGEMENT] ?? Object.values(node.networks)[0])?.address;
 }
 

@@ -5,11 +5,11 @@ import { waitsForMoves, type JobRecord } from '#contracts';
 /** ms that a worker waits before it takes a job which another live one is preferred for. */
 export const SECOND_CHOICE_MS = 300;
 /** The same for recoveries, where each tenth of a second is downtime. */
-export const SECOND_CHOICE_RECOVER_MS = 100;
+const SECOND_CHOICE_RECOVER_MS = 100;
 /** ms that a job which runs elsewhere is left alone before its lease is contended for: its worker needs a moment to take it. */
 export const STANDBY_MS = 2_000;
 /** Recoveries at once in one worker: they do not count against the limit of the others, and must not starve the machine. */
-export const RECOVERIES_AT_ONCE = 8;
+const RECOVERIES_AT_ONCE = 8;
 
 export interface ChoiceInput {
   jobs: readonly Entry<JobRecord>[];

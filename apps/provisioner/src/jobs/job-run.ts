@@ -41,7 +41,7 @@ export interface JobRunOptions {
 }
 
 /** A job that so many workers took and none ended would go on for ever: it is ended instead. */
-export const MOST_TAKES = 5;
+const MOST_TAKES = 5;
 
 /** Carries one claimed job out, step by step, and writes what came of it. */
 export class JobRun {

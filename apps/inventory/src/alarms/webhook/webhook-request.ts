@@ -6,7 +6,7 @@ import type { LookupFunction } from 'node:net';
 import { isNoHookHost, type AlarmRecord, type Clock, type MusterEvent, type Webhook } from '#contracts';
 
 /** From the first look at its name to the first line of its answer, ms. */
-export const HOOK_LIMIT_MS = 5_000;
+const HOOK_LIMIT_MS = 5_000;
 
 /** How an event reaches a webhook. A simulation plays it here. */
 export type PostEvent = typeof postEvent;

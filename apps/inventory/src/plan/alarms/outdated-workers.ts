@@ -6,7 +6,7 @@ const needs: Record<WorkerRecord['service'], number> = { fencer: READS.powerReco
 
 const isOutdated = (w: Pick<WorkerRecord, 'service' | 'reads'>): boolean => (w.reads ?? 1) < needs[w.service];
 
-export const outdatedWorkers = (live: readonly WorkerRecord[]): WorkerRecord[] => live.filter(isOutdated);
+const outdatedWorkers = (live: readonly WorkerRecord[]): WorkerRecord[] => live.filter(isOutdated);
 
 /** The fencer that asks so. @param reads as it says */
 export const isOutdatedFencer = (reads: number | undefined): boolean =>

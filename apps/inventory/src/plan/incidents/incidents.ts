@@ -18,7 +18,7 @@ import {
 import { awaitedBoots, closeForNext, openIncident, opening, openings } from './openings.js';
 
 /** What was asked longer ago is no word for now, ms: it is asked anew. As a detector's beacon. */
-export const FOUND_FRESH_MS = 3_000;
+const FOUND_FRESH_MS = 3_000;
 
 /**
  * From a verdict DOWN to phase `fencing`, and what becomes of an incident until the power is proven off. What the records

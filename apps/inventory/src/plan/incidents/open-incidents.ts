@@ -104,7 +104,7 @@ export const operatorCancelIntents = (fleet: Fleet): Intent[] =>
   );
 
 /** What becomes of it, but for its permit. */
-export function investigated(
+function investigated(
   i: IncidentRecord,
   node: NodeRecord,
   { gates }: Pick<Investigation, 'gates'>,

@@ -55,7 +55,7 @@ export function opening(node: NodeRecord, degraded: boolean, fleet: Fleet, age: 
 }
 
 /** No incident takes the place of this one, which is over, by itself. */
-export const isLeftAlone = (over: IncidentRecord, at: BootView, age: IncidentAge): boolean =>
+const isLeftAlone = (over: IncidentRecord, at: BootView, age: IncidentAge): boolean =>
   isCancelledByOperator(over) || isSwitchedOn(over, at, age);
 
 interface BootView {

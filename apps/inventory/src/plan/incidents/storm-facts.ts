@@ -104,7 +104,7 @@ export const checkpointIn = (f: StormSight, ages: StormAges): Record<string, num
   );
 
 /** For how long it is silent: its incident may be older than the asker's look at it. */
-export const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: string): number => {
+const silentForMs = ({ incidents }: StormSight, ages: StormAges, node: string): number => {
   const i = incidents.get(node)?.value;
   const known = i !== undefined && isOpenIncident(i) ? ages.of(incidentKey(i.id)) : 0;
   return Math.max(ages.ofSilence(node), known);

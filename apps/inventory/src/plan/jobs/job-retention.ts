@@ -3,7 +3,7 @@ import type { Fleet } from '../../snapshot/fleet.js';
 import type { Concern } from '../concern.js';
 
 /** Settled jobs that are kept; older ones live on in events and logs. */
-export const JOBS_KEPT = 500;
+const JOBS_KEPT = 500;
 /** Of these, checks that nobody has asked for: there may be thousands a day. */
 export const PERIODIC_KEPT = 50;
 /** So many more are kept for a while, so that not every new job has all of them looked at. */

@@ -8,7 +8,7 @@ export const ABSENT_MS = 10_000;
 /** Before it is started again, after it has ended again and again. */
 const RESTART: RetryPolicy = { firstMs: ABSENT_MS, growth: 2, mostMs: 300_000 };
 /** It has ended so often in a row: somebody is told. */
-export const ENDS_ALARM = 3;
+const ENDS_ALARM = 3;
 /** Reported as being started for this long without ever running: somebody is told, ms. */
 export const STARTING_ALARM_MS = 60_000;
 /** It runs for this long, ms: how often it has ended before is forgotten. */
