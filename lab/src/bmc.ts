@@ -24,7 +24,7 @@ export interface Wiring {
 export const ownWiring = (host: HostPlan): Wiring => ({ host: host.name, identity: host.name });
 const wiringFile = (folder: LabFolder, host: HostPlan): string => folder.at('bmc', host.name, 'wiring.json');
 
-export const wiringOf = (folder: LabFolder, host: HostPlan): Wiring =>
+const wiringOf = (folder: LabFolder, host: HostPlan): Wiring =>
   existsSync(wiringFile(folder, host))
     ? (JSON.parse(readFileSync(wiringFile(folder, host), 'utf8')) as Wiring)
     : ownWiring(host);
@@ -152,15 +152,9 @@ const FAULTS: Record<string, string> = {
 /** `wired-to` HOST: that one's BMC is at its address; `swap` HOST: they have each other's; `no-identity`, `clone` HOST: what it tells of itself. */
 const WIRING_WORDS = ['wired-to HOST', 'swap HOST', 'clone HOST', 'no-identity', 'own'];
 
-export const BMC_WORDS = [
-  ...Object.keys(FAULTS),
-  'delay=SECONDS',
-  'release',
-  'ok',
-  'dead',
-  'alive',
-  ...WIRING_WORDS,
-].join(', ');
+const BMC_WORDS = [...Object.keys(FAULTS), 'delay=SECONDS', 'release', 'ok', 'dead', 'alive', ...WIRING_WORDS].join(
+  ', ',
+);
 
 /**
  * Faults are files that the hook looks at in each call, so that they can be placed exactly. `release` lets go what is

@@ -105,7 +105,7 @@ const PEERS_AN_OCTET = 250;
 /** netns: of every lab's networks, which exist inside namespaces only. The third octet is the network's. */
 const NETNS_OCTETS = '10.77';
 /** Of Muster's installation, where the lab makes it. */
-export const CLUSTER = 'lab';
+const CLUSTER = 'lab';
 const NATS_PORT = 4222;
 /** Last octets: of the first control host, or of the machine itself, and of two more. */
 const CONTROL_OCTETS = [1, 6, 7] as const;
@@ -287,7 +287,7 @@ export function natsUrls(plan: LabPlan): { management: string[]; backend: string
   return { management: over('management'), backend: over(plan.mode === 'netns' ? 'backend' : 'management') };
 }
 
-export const SERVICES = ['detector', 'inventory', 'provisioner', 'fencer', 'gateway'] as const;
+const SERVICES = ['detector', 'inventory', 'provisioner', 'fencer', 'gateway'] as const;
 
 /**
  * Process names. One control host has two of each, and one gateway; three have one of each, with the host's number:

@@ -1,7 +1,7 @@
 import { MusterError } from '#contracts';
 
 /** Member `rejoin` of agent.json by the words that the lab takes: all parts are on where nothing else is said. */
-export const REJOIN_PARTS = { loop: 'loop', timer: 'timer', triggers: 'triggers', 'low-rate': 'lowRate' } as const;
+const REJOIN_PARTS = { loop: 'loop', timer: 'timer', triggers: 'triggers', 'low-rate': 'lowRate' } as const;
 type Word = keyof typeof REJOIN_PARTS;
 export type RejoinParts = Partial<Record<(typeof REJOIN_PARTS)[Word], boolean>>;
 

@@ -17,7 +17,7 @@ interface StoredMessage {
 const NO_MESSAGE = 10_037;
 
 /** Reads the buckets as user `inventory`. It runs where NATS is reached: in the lab's control namespace. */
-export async function readHistory(servers: string[], credentialsFile: string): Promise<StoredHistory> {
+async function readHistory(servers: string[], credentialsFile: string): Promise<StoredHistory> {
   const nc = await connect(natsOptions({ name: 'audit', servers, credentials: readCredentials(credentialsFile) }));
   try {
     /** Every revision that a bucket still holds, oldest first, one request each: user inventory may do just that. */

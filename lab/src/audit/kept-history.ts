@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncidentRecord, PowerCommand } from '#contracts';
 
 /** Revisions of a node's incidents that the store keeps, see the buckets' options: with more, the first ones are gone. */
-export const STORED_REVISIONS = 64;
+const STORED_REVISIONS = 64;
 
 const keyOf = (c: PowerCommand): string => `${c.n} ${c.epoch} ${c.at}`;
 
@@ -10,7 +10,7 @@ const keyOf = (c: PowerCommand): string => `${c.n} ${c.epoch} ${c.at}`;
  * One record for each incident: as it was seen last, with every command that any revision had. What was kept before
  * comes first, so that the store's word is the last one.
  */
-export function keptOf(revisions: readonly IncidentRecord[]): IncidentRecord[] {
+function keptOf(revisions: readonly IncidentRecord[]): IncidentRecord[] {
   const kept = new Map<string, { last: IncidentRecord; commands: Map<string, PowerCommand> }>();
   for (const i of revisions) {
     const commands = kept.get(i.id)?.commands ?? new Map<string, PowerCommand>();

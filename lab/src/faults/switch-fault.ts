@@ -5,7 +5,7 @@ import { NETWORKS, type Network } from '../plan.js';
 export type End = string;
 
 /** Of a cable, as its end sees it. */
-export const LOSS_DIRECTIONS = ['sent', 'received'] as const;
+const LOSS_DIRECTIONS = ['sent', 'received'] as const;
 export type LossDirection = (typeof LOSS_DIRECTIONS)[number];
 
 /** What a switch does to the frames that it should carry; each holds on one network. */
@@ -130,4 +130,4 @@ export function networksOf(named: readonly string[] = [], known: readonly Networ
   return named.length > 0 ? [...new Set(named as Network[])] : [...known];
 }
 
-export const HOST_NETWORKS = NETWORKS.filter((n) => n !== 'oob');
+const HOST_NETWORKS = NETWORKS.filter((n) => n !== 'oob');

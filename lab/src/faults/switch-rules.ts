@@ -5,7 +5,7 @@ import type { End, SwitchFault } from './switch-fault.js';
 export type SwitchPorts = Record<Network, Record<End, string>>;
 
 /** Table of the bridge family that all faults are in; it is replaced whole. */
-export const TABLE = 'lab';
+const TABLE = 'lab';
 
 /**
  * What nft is to read so that exactly these faults hold, in one transaction: no frame passes between an old ruleset and
