@@ -38,7 +38,7 @@ export interface DetectOptions {
   progress?: (done: number, violations: number) => void;
 }
 
-export const isSplit = (h: History): boolean =>
+const isSplit = (h: History): boolean =>
   h.faults.some(
     (f) =>
       f.kind === 'cut' &&
