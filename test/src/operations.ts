@@ -53,7 +53,7 @@ export async function completed(fleet: Fleet, job: JobRecord, timeoutMs?: number
 }
 
 /** Runs on a node by now: a worker has taken it. */
-export const running = (fleet: Fleet, job: JobRecord): Promise<JobRecord> =>
+const running = (fleet: Fleet, job: JobRecord): Promise<JobRecord> =>
   fleet.until(
     `${job.desc} to run`,
     async () => {

@@ -19,7 +19,7 @@ interface Line {
 }
 
 /** The lines of act 1: `     3.19 s  down               3 of 4 observers …`. */
-export const storyLines = (log: string): Line[] =>
+const storyLines = (log: string): Line[] =>
   [...log.matchAll(/^\s+(\d+\.\d\d) s {2}([a-z_]+) +(\S.*)$/gm)].map(([, time, step = '', words = '']) => ({
     step,
     seconds: Number(time),

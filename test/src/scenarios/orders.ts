@@ -18,7 +18,7 @@ async function heldSince(fleet: Fleet, host: string, ns: number): Promise<boolea
   return entries.some((e) => e.op === 'held' && e.ns >= ns);
 }
 
-export const F34: Scenario = {
+const F34: Scenario = {
   name: 'F34',
   title: 'a pause is set between the leave and the off: none comes after its acknowledgement, and with its end it does',
   async run(fleet, say) {
@@ -57,7 +57,7 @@ const password = async (fleet: Fleet): Promise<string> =>
 const withPassword = (n: NodeView, text: string): unknown =>
   n.powerLevels.map((level) => level.map(({ secret: _kept, ...d }) => ({ ...d, password: text })));
 
-export const F31: Scenario = {
+const F31: Scenario = {
   name: 'F31',
   title:
     'the password of a BMC is wrong: failed, and says so; corrected in the open incident, it is fenced at the next try',
@@ -106,7 +106,7 @@ async function killDetector(fleet: Fleet): Promise<void> {
   );
 }
 
-export const F33: Scenario = {
+const F33: Scenario = {
   name: 'F33',
   title:
     'orders to power off that were given while nobody saw: one is cancelled, one ends by itself as its node is back',

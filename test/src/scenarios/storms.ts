@@ -46,7 +46,7 @@ async function healOneByOne(fleet: Fleet, hosts: readonly string[]): Promise<voi
 const theStorm = (fleet: Fleet, what: string, fits: (s: StormView) => boolean): Promise<StormView> =>
   fleet.until(what, async () => (await storms(fleet)).find(fits), 30_000);
 
-export const F27: Scenario = {
+const F27: Scenario = {
   name: 'F27',
   nodes: 10,
   needsNetns: true,
@@ -73,7 +73,7 @@ export const F27: Scenario = {
 
 const inService = async (fleet: Fleet): Promise<number> => (await fleet.nodes()).filter((n) => n.inService).length;
 
-export const F27dead: Scenario = {
+const F27dead: Scenario = {
   name: 'F27.dead',
   nodes: 10,
   needsNetns: true,
@@ -101,7 +101,7 @@ export const F27dead: Scenario = {
   },
 };
 
-export const F27lasts: Scenario = {
+const F27lasts: Scenario = {
   name: 'F27.lasts',
   nodes: 10,
   needsNetns: true,

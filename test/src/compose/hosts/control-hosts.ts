@@ -9,7 +9,7 @@ import { readInstallPage, type InstallPage } from './install-page.js';
 import { Switch } from './switch.js';
 
 /** At the switch, where no host is. */
-export const station = { management: '10.0.0.99', backend: '10.1.0.99' };
+const station = { management: '10.0.0.99', backend: '10.1.0.99' };
 
 /** A control host, and the composition that it has by docs/install.md. */
 export interface Host {

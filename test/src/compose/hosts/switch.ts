@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import type { ControlHost } from '#bus';
 import { ip, removeNetns } from '../netns.js';
 
-export const Networks = ['management', 'backend'] as const;
+const Networks = ['management', 'backend'] as const;
 export type Network = (typeof Networks)[number];
 
 /** Two networks that hosts hang on by cables, in a namespace of their own: a bridge each, at which one can be, too. */
