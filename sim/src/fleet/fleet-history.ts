@@ -9,7 +9,7 @@ import { drawOrder, drawPersons, letGo, struck } from './drawn-orders.js';
 export const BEGUN_MS = 15_000;
 
 /** A host that is no node of the fleet. */
-export const CONTROL = 'control-1';
+const CONTROL = 'control-1';
 
 const HOUR_MS = 3_600_000;
 

@@ -15,7 +15,7 @@ import type { TimedOutcome } from '../power/power-control.js';
 const MOST_COMMANDS = 400;
 
 /** @throws STALE_TOKEN */
-export function owned(i: IncidentRecord, token: number): IncidentRecord {
+function owned(i: IncidentRecord, token: number): IncidentRecord {
   if (isTakenOver(i, token))
     throw new MusterError('STALE_TOKEN', `a later fencing leader (${i.epoch}) has taken over ${i.node}`, {
       node: i.node,

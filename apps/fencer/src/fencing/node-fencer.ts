@@ -157,8 +157,10 @@ export class NodeFencer {
       }
       case 'next-level': {
         const by = this.term.author();
+        // A read that ends during the write is not in it.
+        const reads = this.attempt.reads.length;
         await write(toLevel(recorded(by), step.level, step.detail, by));
-        this.attempt.recordedReads = this.attempt.reads.length;
+        this.attempt.recordedReads = reads;
         bus.log.debug({ node: this.node, incident: incident.id, detail: step.detail }, 'next fencing level');
         break;
       }

@@ -10,7 +10,7 @@ import { ON_THE_WAY_MS } from './contradiction.js';
 import { hasOtherDevices, provenBy } from './proof-doubt.js';
 
 /** The word of a device that is not proven to be its node's own counts so long after the second read, ms. */
-export const UNPROVEN_WAIT_MS = 3_000;
+const UNPROVEN_WAIT_MS = 3_000;
 
 /** A node that is not heard now. */
 export interface SilentNode {
@@ -55,7 +55,7 @@ export type CollateralStep =
   | { do: 'clear'; spoke: string[] };
 
 /** Devices that the proof rests on and that are not proven to be the node's own. A person's word rests on none. */
-export function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord | undefined): PowerDevice[] {
+function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord | undefined): PowerDevice[] {
   const unproven = new Set(node && unprovenDevices(node).map((d) => d.id));
   return provenBy(i, node).filter((d) => unproven.has(d.id));
 }

@@ -3,7 +3,7 @@ import { drilledIdentity, identityBasis, withIdentity, type IncidentRecord, type
 import { hasOtherDevices } from './proof-doubt.js';
 
 /** The agent of the node falls silent within this after the `off`, ms: else something else has silenced it. */
-export const DRILL_SILENT_MS = 5_000;
+const DRILL_SILENT_MS = 5_000;
 /** It has been silent for so long, ms, and so has whoever fell with it. */
 const SILENT_FOR_MS = 3_000;
 /** The last report before the off may be so old when that is given, ms. */
