@@ -43,12 +43,12 @@ async function secondTry(
   } as unknown as InventoryStore;
   let [first, second, next]: [JobRecord?, JobRecord?, Reservations?] = [];
   const book = {
-    change: async ({ read, decide }: Change) => {
-      const written = decide(noReservations, await read(noReservations, round));
+    change: async (c: Change) => {
+      const written = c.decide(noReservations, await c.read(noReservations, round));
       first = (written.answer as { job: JobRecord }).job;
       const { now, ...found } = meanwhile(written.next as Reservations, first);
       record = found.record;
-      const again = decide(now, await read(now, round));
+      const again = c.decide(now, await c.read(now, round));
       second = (again.answer as { job: JobRecord }).job;
       next = again.next;
       return again.answer;
