@@ -75,28 +75,38 @@ export class WorkloadService {
       checkMemberNames({ ...r.recovery.spec }, `workload ${q.name}: spec`);
     }
     if (r.node !== undefined) await this.refuseNode(r.node);
+    /** As it was before the try that was written. */
     let was: WorkloadRecord | undefined;
+    let tried: WorkloadRecord['assignment'];
+    let isEarlier = false;
     const done = await this.store.workloads.bucket.mutate(q.name, async (current) => {
-      was = current?.value;
+      const seen = current?.value;
+      // A write whose answer was lost is tried again: what it finds may be its own, and somebody's who wrote after it.
+      isEarlier = tried !== undefined && isSameAssignment(seen?.assignment, tried);
+      if (!isEarlier) was = seen;
       const settings: WorkloadSettings = {
         name: q.name,
-        desired: r.desired ?? was?.desired ?? 'running',
-        priority: r.priority ?? was?.priority ?? 0,
-        weight: r.weight ?? was?.weight ?? 1,
-        recovery: withStoredSecrets(r.recovery && stored(r.recovery), was) ?? { driver: 'ansible', spec: {} },
+        desired: r.desired ?? seen?.desired ?? 'running',
+        priority: r.priority ?? seen?.priority ?? 0,
+        weight: r.weight ?? seen?.weight ?? 1,
+        recovery: withStoredSecrets(r.recovery && stored(r.recovery), seen) ?? { driver: 'ansible', spec: {} },
       };
-      const hostGroup = r.hostGroup ?? was?.hostGroup;
+      const hostGroup = r.hostGroup ?? seen?.hostGroup;
       if (hostGroup !== undefined) settings.hostGroup = hostGroup;
-      const before = was ?? { ...settings, generation: await this.floor.read() };
+      const before = seen ?? { ...settings, generation: await this.floor.read() };
       const next = workloadAfter(before, { kind: 'put', settings, ...(r.node !== undefined && { node: r.node }) });
       if (next === undefined) throw assignedByMuster(before);
+      tried = next.assignment;
       return next;
     });
     const record = done.value;
     if (record === undefined) throw unknownWorkload(q.name);
-    if (done.changed && record.assignment !== undefined && was?.assignment === undefined)
-      await this.settle({ ...record, revision: done.revision }, record.assignment.node, was);
-    if (done.changed && record.assignment !== undefined && (record.start ?? record.stop) !== undefined)
+    const isWritten = done.changed || isEarlier;
+    // Of an earlier try the revision is not known: somebody has written since.
+    const written = { ...record, revision: isEarlier ? 0 : done.revision };
+    if (isWritten && record.assignment !== undefined && was?.assignment === undefined)
+      await this.settle(written, record.assignment.node, was);
+    if (isWritten && record.assignment !== undefined && (record.start ?? record.stop) !== undefined)
       await this.publish(record, done.revision, record.stop === undefined ? 'assigned' : 'stopping');
     return { ...record, revision: done.revision };
   }
@@ -177,6 +187,9 @@ export class WorkloadService {
     return this.store.bus.emit('workload', w.name, data, { id: `workload.${w.name}.${revision}` });
   }
 }
+
+const isSameAssignment = (a: WorkloadRecord['assignment'], b: WorkloadRecord['assignment']): boolean =>
+  a?.node === b?.node && a?.generation === b?.generation;
 
 /** As it is sent, with what was shown masked as it is stored. @throws MusterError BAD_REQUEST */
 function withStoredSecrets(

@@ -47,11 +47,11 @@ export const FLOORS: Record<string, number> = {
   fence: 294,
   keys: 95,
   lease: 59,
-  recover: 264,
+  recover: 265,
   return: 132,
   secrets: 49,
   services: 20,
-  store: 48,
+  store: 49,
   storm: 68,
 };
 

@@ -439,10 +439,17 @@ export const recover: readonly Mutant[] = [
     file: 'apps/inventory/src/workloads/workload.service.ts',
     symbol: 'WorkloadService.put',
     operation: {
-      replace: 'done.changed && record.assignment !== undefined && was?.assignment === undefined',
-      with: 'done.changed && record.assignment === undefined && was?.assignment === undefined',
+      replace: 'isWritten && record.assignment !== undefined && was?.assignment === undefined',
+      with: 'isWritten && record.assignment === undefined && was?.assignment === undefined',
     },
     specs: ['apps/inventory/src/workloads/assignment-race.spec.ts'],
+  },
+  {
+    name: 'a workload whose assignment was written, and told to nobody, stays on a node that goes',
+    file: 'apps/inventory/src/workloads/workload.service.ts',
+    symbol: 'WorkloadService.put',
+    operation: { replace: '!isEarlier', with: 'true' },
+    specs: ['apps/inventory/src/workloads/lost-answer.spec.ts'],
   },
   {
     name: 'a node is deleted or replaced under a workload that was assigned as its removal was prepared',

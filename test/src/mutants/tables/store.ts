@@ -356,4 +356,11 @@ export const store: readonly Mutant[] = [
     operation: { drop: 'if (this.toldOfDriver.get(key) === id) return NOTHING' },
     specs: ['apps/inventory/src/plan/alarms/drivers.spec.ts'],
   },
+  {
+    name: 'the passwords of a record go whose edit was written, and refused as its answer was lost',
+    file: 'apps/inventory/src/node-requests/nodes.service.ts',
+    symbol: 'NodesService.dropUnused',
+    operation: { replace: '!used.has(secret)', with: 'true' },
+    specs: ['apps/inventory/src/node-requests/lost-answer.spec.ts'],
+  },
 ];
