@@ -46,8 +46,8 @@ export class PowerOracle {
   }
 
   /**
-   * A person wants it off although it lives. Only as long as the order is being executed that a person gave of a machine that lived: what has booted since was not
-   * meant by it, unless the monitor heard it then and no off was sent in between.
+   * A person wants it off although it lives. That lasts as long as the order is carried out. What has booted since the order
+   * was not meant by it, unless the monitor heard the machine then and no off was sent in between.
    */
   isWanted(node: string, i: IncidentRecord, livesSinceMs: number): boolean {
     const wantedMs = this.wantedMs.get(i.id);

@@ -93,7 +93,9 @@ export class OperationsService {
   ) {}
 
   /**
-   * Resolves once the job is accepted and shown: its nodes have their transient status, its record can be read.
+   * Resolves once the job is accepted and shown: its nodes have their transient status, its record can be read. A job that
+   * was accepted before, by an earlier try or under the same key, is answered as it is; where its record is still to come,
+   * the conductor writes it.
    * @throws MusterError with the first rule that stands against it; then nothing has changed
    */
   async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {

@@ -385,6 +385,12 @@ describe('a proof of off', () => {
     expect(item?.reason).toContain('n-3');
     expect(itemOf({ do: 'note', collateral: { do: 'hold', nodes, changed: true } })).toEqual(item);
   });
+
+  it('stands in the plan with the reason why it stands for nothing', () => {
+    const collateral = { do: 'anew', why: 'Its power devices were edited after the order to power it off' } as const;
+    const next = 'powers it off anew';
+    expect(itemOf({ do: 'note', collateral })).toMatchObject({ next, reason: `${collateral.why}.` });
+  });
 });
 
 const empty: PlanFacts = {

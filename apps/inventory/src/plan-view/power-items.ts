@@ -88,7 +88,7 @@ function ofNews(i: IncidentRecord, news: CollateralNews): ItemText {
     case 'hold':
       return held(i, news.nodes);
     case 'anew':
-      return acts('powers it off anew', 'Its device is proven only since its proof of off was held.');
+      return acts('powers it off anew', `${news.why}.`);
     case 'clear':
       return acts('counts its proof', `${news.spoke.join(', ')} spoke in the old boot.`);
   }

@@ -18,6 +18,8 @@ const step = (o: Partial<CollateralFacts> = {}, i: IncidentRecord = fenced()): C
     ...o,
   });
 
+const edited = { do: 'anew', why: 'Its power devices were edited after the order to power it off' };
+
 describe('a proof of off by a device that is not proven to be the node’s own', () => {
   it('counts 3 s later, while somebody sees the fleet', () => {
     expect(step({ provenForMs: 2_999 })).toEqual({ do: 'wait', sighted: true });
@@ -67,12 +69,14 @@ describe('a proof of off by a device that is not proven to be the node’s own',
   });
 
   it('stands for nothing where its device is proven only while it is held: the wires may have been put right since', () => {
-    expect(step({ node: proven, provenForMs: 600_000 }, held)).toEqual({ do: 'anew' });
-    expect(step({ node: proven, heardIn: () => 'boot-2' }, held)).toEqual({ do: 'anew' });
-    const again = fencedAnew(held, 7) as IncidentRecord;
+    const anew = { do: 'anew', why: 'Its device is proven only since its proof of off was held' };
+    expect(step({ node: proven, provenForMs: 600_000 }, held)).toEqual(anew);
+    expect(step({ node: proven, heardIn: () => 'boot-2' }, held)).toEqual(anew);
+    const again = fencedAnew(held, anew.why, 7) as IncidentRecord;
     expect(again).toMatchObject({ phase: 'failed', updatedAt: 7 });
+    expect(again.steps.at(-1)?.detail).toBe(`${anew.why}: that proves nothing, so off anew.`);
     for (const field of ['proof', 'collateral', 'powerOn', 'retryAt']) expect(again).not.toHaveProperty(field);
-    expect(fencedAnew({ ...held, phase: 'recovering' }, 7)).toBeUndefined();
+    expect(fencedAnew({ ...held, phase: 'recovering' }, anew.why, 7)).toBeUndefined();
   });
 
   it('stands for nothing where the devices were edited while it was held: they are asked anew, as they are now', () => {
@@ -80,8 +84,8 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     const elsewhere = aNode('n-1', { powerLevels: [[{ ...aDevice(), address: '10.0.9.9' }]] });
     const ordered = { ...held, devices: mark };
     for (const heardIn of [() => undefined, () => 'boot-2'])
-      expect(step({ node: elsewhere, heardIn }, ordered)).toEqual({ do: 'anew' });
-    expect(step({ node: aNode('n-1', { powerLevels: [] }) }, ordered)).toEqual({ do: 'anew' });
+      expect(step({ node: elsewhere, heardIn }, ordered)).toEqual(edited);
+    expect(step({ node: aNode('n-1', { powerLevels: [] }) }, ordered)).toEqual(edited);
     expect(step({}, ordered).do).toBe('hold');
     expect(step({ node: elsewhere }, { ...ordered, proof: { ...proof, kind: 'manual' } })).toEqual({ do: 'counts' });
   });
@@ -97,7 +101,7 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     const ordered = fenced({ devices: devicesMark(before.powerLevels) });
     expect(step({ node: before, provenForMs: 0 }, ordered)).toEqual({ do: 'wait', sighted: true });
     for (const n of [swapped, aNode('n-1', { powerLevels: [] })])
-      expect(step({ node: n, provenForMs: 0, silent: [fell(1_700)] }, ordered)).toEqual({ do: 'anew' });
+      expect(step({ node: n, provenForMs: 0, silent: [fell(1_700)] }, ordered)).toEqual(edited);
     // A person's word rests on no device, and what a drill has switched off is switched on again.
     for (const o of [{ proof: { ...proof, kind: 'manual' as const } }, { drill: { at: 1 } }])
       expect(step({ node: swapped }, { ...ordered, ...o })).toEqual({ do: 'counts' });

@@ -12,6 +12,9 @@ import { hasOtherDevices, provenBy } from './proof-doubt.js';
 /** The word of a device that is not proven to be its node's own counts so long after the second read, ms. */
 const UNPROVEN_WAIT_MS = 3_000;
 
+const EDITED = 'Its power devices were edited after the order to power it off';
+const PROVEN_LATE = 'Its device is proven only since its proof of off was held';
+
 /** A node that is not heard now. */
 export interface SilentNode {
   node: string;
@@ -48,9 +51,9 @@ export type CollateralStep =
   | { do: 'hold'; nodes: Nodes; changed: boolean }
   /**
    * Its devices were edited since, or its device is proven only since it was held: whose machine was powered off is not
-   * known. It is powered off anew.
+   * known. It is powered off anew. `why`: for people, a sentence without its full stop.
    */
-  | { do: 'anew' }
+  | { do: 'anew'; why: string }
   /** All that it was held for have spoken in their old boot. */
   | { do: 'clear'; spoke: string[] };
 
@@ -69,10 +72,10 @@ function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord | unde
  */
 export function decideCollateral(i: IncidentRecord, f: CollateralFacts): CollateralStep {
   const had = i.collateral?.nodes ?? [];
-  if (isOfOtherDevices(i, f.node)) return { do: 'anew' };
+  if (isOfOtherDevices(i, f.node)) return { do: 'anew', why: EDITED };
   if (unprovenProof(i, f.node).length === 0) {
     const isOrdinary = i.drill === undefined && i.proof?.kind !== 'manual' && f.node !== undefined;
-    return had.length > 0 && isOrdinary ? { do: 'anew' } : { do: 'counts' };
+    return had.length > 0 && isOrdinary ? { do: 'anew', why: PROVEN_LATE } : { do: 'counts' };
   }
   // Another boot says that its power was off: that is no end. Nor has one spoken who is silent now: its last report may
   // have left before the off took effect.

@@ -38,16 +38,15 @@ export function voided(i: IncidentRecord, node: NodeRecord | undefined, at: numb
 }
 
 /**
- * The incident whose proof was held, and whose device is proven, or was edited, only since: it may have powered off
- * another machine before it was put right, so it has failed, and the node is powered off anew. Undefined: it goes on from
- * that proof.
+ * The incident whose devices were edited since their off, or proven only since its proof was held: they may have powered
+ * off another machine before, so it has failed, and the node is powered off anew. Undefined: it goes on from that proof.
+ * @param why which of these it is, for people
+ * @param at wall clock, ms
  */
-export function fencedAnew(i: IncidentRecord, at: number): IncidentRecord | undefined {
+export function fencedAnew(i: IncidentRecord, why: string, at: number): IncidentRecord | undefined {
   if (i.phase !== 'fenced') return undefined;
   const { proof: _void, powerOn: _on, collateral: _held, ...rest } = i;
-  const text =
-    'Its device is proven or corrected now, and was not when it called the node off: that proves nothing, so off anew.';
-  const failed = go(rest, 'failed', text, at);
+  const failed = go(rest, 'failed', `${why}: that proves nothing, so off anew.`, at);
   delete failed.retryAt;
   return failed;
 }

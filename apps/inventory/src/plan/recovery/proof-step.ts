@@ -58,7 +58,7 @@ export function collateralNoted(now: IncidentRecord, news: CollateralNews, by: C
 }
 
 function withNews(now: IncidentRecord, news: CollateralNews, at: number): IncidentRecord | undefined {
-  if (news.do === 'anew') return fencedAnew(now, at);
+  if (news.do === 'anew') return fencedAnew(now, news.why, at);
   if (news.do === 'hold') {
     const held = { ...now, collateral: { at, nodes: news.nodes } };
     return note(held, collateralText(held), at);
