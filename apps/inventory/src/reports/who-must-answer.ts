@@ -34,7 +34,7 @@ export function whetherMustAnswer(f: Omit<AnswerFacts, 'nodes'>): (n: NodeRecord
   return (n) => mustAnswer(n, isBeingFenced(n), f.speaks(n.name), () => hasWork(n.name));
 }
 
-/** Silent nodes that are to be fenced and are not proven off. */
+/** Silent nodes that are to be fenced, or are gone, and are not proven off. */
 export function whoIsUnproven({ nodes, incident, speaks }: Omit<AnswerFacts, 'workloads'>): string[] {
   return nodes.filter((n) => isUnproven(n, incident(n.name), speaks(n.name))).map((n) => n.name);
 }

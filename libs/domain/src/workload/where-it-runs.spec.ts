@@ -37,7 +37,7 @@ describe('a node must say what it runs before a start', () => {
   });
 });
 
-describe('a silent node that is to be fenced', () => {
+describe('a silent node that is to be fenced, or is gone', () => {
   const incident = (phase: IncidentPhase): IncidentRecord => anIncident('n-1', { phase });
   const is = (i: IncidentRecord | undefined, o: Parameters<typeof aNode>[1] = {}, speaks = false): boolean =>
     isUnproven(aNode('n-1', o), i, speaks);
@@ -54,6 +54,14 @@ describe('a silent node that is to be fenced', () => {
     for (const phase of ['recovering', 'recovered'] as const) {
       expect(is(incident(phase))).toBe(true);
       expect(is(incident(phase), { confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
+    }
+  });
+
+  it('is unproven where it is gone without an incident, as while it is cordoned, and not proven off', () => {
+    for (const i of [undefined, incident('closed'), incident('cancelled')]) {
+      expect(is(i, { state: 'Disappeared' })).toBe(true);
+      expect(is(i, { state: 'Disappeared', confirmedOff: { at: 1, incident: 'i' } })).toBe(false);
+      expect(is(i, { state: 'Disappeared' }, true)).toBe(false);
     }
   });
 

@@ -8,7 +8,7 @@ export interface StartFacts {
   target: string;
   /** Every node whose agent must have answered: see {@link mustAnswer}. */
   mustAnswer: readonly string[];
-  /** Silent nodes that are to be fenced, and are not proven off. They hold nothing but what they named last. */
+  /** Nodes for which {@link isUnproven} is so. They hold nothing but what they named last. */
   unproven: readonly string[];
   /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
@@ -64,16 +64,19 @@ export const mustAnswer = (
   n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
 /**
- * Silent in an open incident, and not off by its record: what it said last to run there may go on. What is assigned to it
+ * Silent in an open incident, or gone without one, and not off by its record: what it said last to run there may go on.
+ * Nobody fences who is cordoned, or out of service; nobody knows of such a one that it is off. What is assigned to it
  * waits for the proof in any case; a copy that it ran beside its own node's must, too. Once a proof counts, its record says
  * that it is off, unless it has come back since. Until then its off may have hit another node.
  */
 export const isUnproven = (
-  n: Pick<NodeRecord, 'enrolled' | 'confirmedOff'>,
+  n: Pick<NodeRecord, 'enrolled' | 'confirmedOff' | 'state'>,
   incident: IncidentRecord | undefined,
   speaks: boolean,
-): boolean =>
-  n.enrolled && n.confirmedOff === undefined && !speaks && incident !== undefined && isOpenIncident(incident);
+): boolean => {
+  const isOpen = incident !== undefined && isOpenIncident(incident);
+  return n.enrolled && n.confirmedOff === undefined && !speaks && (isOpen || n.state === 'Disappeared');
+};
 
 /**
  * - Seen running elsewhere is stronger than everything else, and seen on the target than being started elsewhere.

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   fence: 294,
   keys: 95,
   lease: 59,
-  recover: 265,
+  recover: 266,
   return: 132,
   secrets: 49,
   services: 20,

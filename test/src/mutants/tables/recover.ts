@@ -233,6 +233,13 @@ export const recover: readonly Mutant[] = [
     specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
   },
   {
+    name: 'a cordoned node that is gone counts as off',
+    file: 'libs/domain/src/workload/where-it-runs.ts',
+    symbol: 'isUnproven',
+    operation: { replace: "n.state === 'Disappeared'", with: 'false' },
+    specs: ['libs/domain/src/workload/where-it-runs.spec.ts'],
+  },
+  {
     name: 'a node whose proof of off does not count yet, as it may have hit another one, counts as off',
     file: 'libs/domain/src/workload/where-it-runs.ts',
     symbol: 'isUnproven',
