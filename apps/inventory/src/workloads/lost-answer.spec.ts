@@ -43,8 +43,8 @@ async function put(meanwhile: (w: WorkloadRecord) => WorkloadRecord) {
   } as unknown as InventoryStore;
   const held: Reservations['held'] = { 'a-1': { job: 'job-1', kind: 'decommission', generation: 1, at: 1 } };
   const book = {
-    change: async ({ decide }: Parameters<ReservationBook['change']>[0]) =>
-      Promise.resolve(decide({ ...noReservations, held }, node.value).answer),
+    change: async (c: Parameters<ReservationBook['change']>[0]) =>
+      Promise.resolve(c.decide({ ...noReservations, held }, node.value).answer),
   } as unknown as ReservationBook;
   const floor = { read: async () => Promise.resolve(0), raise: async () => Promise.resolve() };
   const sut = new WorkloadService(store, floor as unknown as GenerationFloor, book, {} as ReportsView);
