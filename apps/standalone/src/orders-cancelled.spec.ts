@@ -316,7 +316,9 @@ describe('what an operator cancels, or puts right', () => {
     await until(async () => (await alarms('collateral')).some((a) => a.subject === 'n-13'), 'the alarm');
     expect((await send('PATCH', '/nodes/n-13', device('10.9.0.13'))).status).toBe(200);
     const anew = await phase('n-13', 'fencing');
-    expect(anew.steps.map((s) => s.detail).join(' ')).toContain('proven or corrected now');
+    expect(anew.steps.map((s) => s.detail).join(' ')).toContain(
+      'Its power devices were edited after the order to power it off',
+    );
     for (const field of ['proof', 'collateral']) expect(anew).not.toHaveProperty(field);
     await until(async () => (await alarms('collateral')).length === 0, 'no alarm');
   });

@@ -475,10 +475,11 @@ describe('an alarm at the end', () => {
     expect(untrue('power-identity', 'n-1', {}, [], drilled)).toEqual([]);
   });
 
-  it('of the power device that a replacement inherited is so by the wiring of that device', () => {
+  it('of the power device that a replacement inherited is so until that device reaches the new machine', () => {
     const inherited = { powerLevels: [[deviceOf('n-2', 1)]] };
-    expect(untrue('power-identity', 'n-1', { wires: { 'n-1': 'n-2' } }, [], inherited)).toEqual(['alarm-untrue']);
-    expect(untrue('power-identity', 'n-1', { wires: { 'n-2': 'n-1' } }, [], inherited)).toEqual([]);
+    expect(untrue('power-identity', 'n-1', {}, [], inherited)).toEqual([]);
+    expect(untrue('power-identity', 'n-1', { wires: { 'n-2': 'n-3' } }, [], inherited)).toEqual([]);
+    expect(untrue('power-identity', 'n-1', { wires: { 'n-2': 'n-1' } }, [], inherited)).toEqual(['alarm-untrue']);
   });
 
   it('of work without a gate, or a failed re-setup, is so where the machine is so', () => {
