@@ -1,6 +1,5 @@
 import type { Bus } from '#bus';
 import {
-  devicesMark,
   identityBasis,
   type ErrorCode,
   type IncidentRecord,
@@ -10,6 +9,7 @@ import {
 } from '#contracts';
 import { isForEarlierBoot } from '#domain/power/power-wish.js';
 import { standsFor } from '#domain/power/whose-device.js';
+import { areOtherDevices } from '#domain/power/ordered-devices.js';
 import type { IdentifyingPower, TimedOutcome } from '../power/power-control.js';
 import { identitiesOf, unrecordedReads, type Attempt } from './attempt.js';
 import { withEnd, withIntent } from './incident-log.js';
@@ -101,7 +101,7 @@ export class RecordedCommands {
     const { incident, wish } = s;
     const node = (await bus.bucket<NodeRecord>('nodes').get(this.parts.node))?.value;
     if (node === undefined) return notGiven('its node is not registered any more', 'INCIDENT_STATE');
-    const isEdited = incident.devices !== undefined && incident.devices !== devicesMark(node.powerLevels);
+    const isEdited = areOtherDevices(incident, node.powerLevels);
     if (verb === 'off' ? isEdited : !isStillOf(node, device)) return notGiven('its power devices were edited');
     if (verb === 'off' && !(await rechecks.stillMayPowerOff(incident, attempt)))
       return notGiven(attempt.recheck?.reason ?? '', 'INCIDENT_STATE');

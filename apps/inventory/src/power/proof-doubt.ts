@@ -1,13 +1,7 @@
-import {
-  devicesMark,
-  identityStanding,
-  type IncidentRecord,
-  type NodeRecord,
-  type PowerDevice,
-  type ProofDoubt,
-} from '#contracts';
+import { identityStanding, type IncidentRecord, type NodeRecord, type PowerDevice, type ProofDoubt } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
 import { note } from '#domain/incident/steps.js';
+import { areOtherDevices } from '#domain/power/ordered-devices.js';
 
 /** A report of a node: in which boot, and how long ago, ms. */
 type Heard = { bootId: string; agoMs: number };
@@ -18,12 +12,9 @@ export const provenBy = ({ proof }: Pick<IncidentRecord, 'proof'>, node: NodeRec
     ? []
     : (node.powerLevels[proof.level ?? 0] ?? []);
 
-/**
- * The node has other power devices than those that the order to fence names: what they said or were given is of no device
- * as it is now. An edit is refused from the order on, but one that was prepared before it may be written as late as this.
- */
+/** Its node has other power devices than those that were ordered, see {@link areOtherDevices}. */
 export const hasOtherDevices = (i: Pick<IncidentRecord, 'devices'>, node: NodeRecord | undefined): boolean =>
-  node !== undefined && i.devices !== undefined && i.devices !== devicesMark(node.powerLevels);
+  node !== undefined && areOtherDevices(i, node.powerLevels);
 
 /**
  * One of them that is another machine's, as was found since: with such a one nothing is proven. Undefined: none is, or an

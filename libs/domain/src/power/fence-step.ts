@@ -1,12 +1,4 @@
-import {
-  devicesMark,
-  ErrorCodes,
-  FencingNumbers,
-  hasSealed,
-  type CommandLog,
-  type OffProof,
-  type PowerDevice,
-} from '#contracts';
+import { ErrorCodes, FencingNumbers, hasSealed, type CommandLog, type OffProof, type PowerDevice } from '#contracts';
 import { retryDelayMs, type RetryPolicy } from '../retry/retry-policy.js';
 import { counts, isFor, type RecheckAnswer } from './recheck-answer.js';
 import { latestOff, levelEnd } from './levels.js';
@@ -20,6 +12,7 @@ import {
   type DeviceOwner,
   type IdentityRead,
 } from './whose-device.js';
+import { areOtherDevices } from './ordered-devices.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
 export interface FenceMemory extends PowerMemory {
@@ -101,7 +94,7 @@ export function decideFence(
   // Whether they are those of the order cannot be told then, either.
   const shut = levels.flat().find((d) => hasSealed(d.options));
   // Edited since: what was read of them, and what was ordered, is of other devices.
-  if (shut !== undefined || (wish.devices !== undefined && wish.devices !== devicesMark(levels)))
+  if (shut !== undefined || areOtherDevices(wish, levels))
     return m.busy.length > 0
       ? { do: 'wait', untilMs: now + FENCE_READ_AGAIN_MS }
       : { do: 'failed', ...(shut ? sealedOptions(shut, wish) : edited), lacking: [] };

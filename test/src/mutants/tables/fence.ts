@@ -806,14 +806,14 @@ export const fence: readonly Mutant[] = [
     name: 'what was read of other devices proves that these are off',
     file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',
-    operation: { replace: 'wish.devices !== devicesMark(levels)', with: 'false' },
+    operation: { replace: 'areOtherDevices(wish, levels)', with: 'false' },
     specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'an off goes to a device that was edited meanwhile',
     file: 'apps/fencer/src/fencing/recorded-commands.ts',
     symbol: 'RecordedCommands.withheld',
-    operation: { replace: 'incident.devices !== undefined', with: 'incident.devices === null' },
+    operation: { replace: 'areOtherDevices(incident, node.powerLevels)', with: 'false' },
     specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
   },
   {

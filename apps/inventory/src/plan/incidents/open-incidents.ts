@@ -1,11 +1,4 @@
-import {
-  devicesMark,
-  GateCodes,
-  isOpenIncident,
-  type GateResult,
-  type IncidentRecord,
-  type NodeRecord,
-} from '#contracts';
+import { GateCodes, isOpenIncident, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import type { PermitDecision } from '#domain/incident/permits.js';
 import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js';
@@ -13,6 +6,7 @@ import { retryBackoff } from '#domain/incident/retry.js';
 import { isWantedAlive } from '#domain/incident/verdict-effect.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { offMark, quarantineLeftMs } from '#domain/power/quarantine.js';
+import { areOtherDevices } from '#domain/power/ordered-devices.js';
 import { heldForCollateral } from '../../power/collateral.js';
 import { contradictedBy } from '../../power/void-proof.js';
 import type { Fleet } from '../../snapshot/fleet.js';
@@ -153,7 +147,7 @@ const unidentified = (i: IncidentRecord): IncidentCondition => `unidentified/${i
 
 /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
 function retryInMs(i: IncidentRecord, node: NodeRecord, age: IncidentAge): number {
-  if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels)) return 0;
+  if (areOtherDevices(i, node.powerLevels)) return 0;
   return Math.max(0, retryBackoff(i) - age(`failed/${i.id}/${i.attempt}`));
 }
 
