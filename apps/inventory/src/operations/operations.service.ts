@@ -119,10 +119,10 @@ export class OperationsService {
     let mayBeKnown = r.key !== undefined;
     const accepted = await this.book
       .change<DecisionInput, Accepted>({
-        read: async (now, round) => {
-          const known = mayBeKnown ? this.store.jobs.bucket.get(id) : undefined;
+        read: (now, round) => {
+          const known = mayBeKnown ? id : undefined;
           mayBeKnown = true;
-          return this.readInput(r, request, now, round, known);
+          return this.readInput(r, known, request, now, round);
         },
         decide: (now, input) => this.decide(r, id, request, now, input, system),
       })
@@ -284,17 +284,20 @@ export class OperationsService {
     return job;
   }
 
-  /** Reads all that decides, after the reservations: nodes of the request anew, see {@link AdmissionRound}. */
+  /**
+   * Reads all that decides, after the reservations: nodes of the request anew, see {@link AdmissionRound}.
+   * @param id of its job, where that may be known already
+   */
   private async readInput(
     r: Submission,
+    id: string | undefined,
     request: AdmissionRequest,
     now: Reservations,
     round: AdmissionRound,
-    asked: Promise<Entry<JobRecord> | undefined> | undefined,
   ): Promise<DecisionInput> {
     const names = [...request.nodes, ...this.behind(request)];
     const [known, provisioned] = await Promise.all([
-      asked,
+      id === undefined ? undefined : this.store.jobs.bucket.get(id),
       this.provisionedWith(r, names, round),
       round.catchUp(now),
       cleansUp(request.kind) ? round.catchUpWorkloads() : undefined,

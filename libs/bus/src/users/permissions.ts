@@ -149,8 +149,7 @@ const needs: Record<UserKind, Needs> = {
 };
 
 /** Of a program with a user of its own: a viewer reads, an operator orders. */
-const ToolRoles = ['viewer', 'operator'] as const;
-export type ToolRole = (typeof ToolRoles)[number];
+export type ToolRole = 'viewer' | 'operator';
 
 export function toolPermissions(name: string, role: ToolRole): Permissions {
   return {

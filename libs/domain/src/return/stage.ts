@@ -1,16 +1,8 @@
 import type { PendingReturn } from '#contracts';
 
 /** Where a return stands. */
-const ReturnStages = [
-  'due',
-  'checking',
-  'to be set up',
-  'being set up',
-  'held',
-  'held for work',
-  'in service',
-] as const;
-export type ReturnStage = (typeof ReturnStages)[number];
+export type ReturnStage =
+  'due' | 'checking' | 'to be set up' | 'being set up' | 'held' | 'held for work' | 'in service';
 
 /** By the node's record; `in service` as far as a return is concerned. */
 export function returnStage(p: PendingReturn | undefined): ReturnStage {
