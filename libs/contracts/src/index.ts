@@ -9,6 +9,7 @@ export * from './clusterm.js';
 export * from './wire/datagram-key-set.js';
 export * from './wire/datagram.js';
 export * from './errors/errors.js';
+export * from './errors/in-doubt.js';
 export type * from './rpc/diagnosis.js';
 export * from './rpc/events.js';
 export * from './verdict/evidence.js';

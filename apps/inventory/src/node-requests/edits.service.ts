@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
+import { isInDoubt, MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 import { isServing } from '#domain/node/roles.js';
 import { AgentUsers } from '../agent-users/agent-users.js';
@@ -256,10 +256,6 @@ export class EditsService {
 
 /** Makes the keys of its passwords its own, too. */
 export const newEditId = (o: Parameters<typeof timedId>[1]): string => timedId('edit', o);
-
-/** It may have been written or not. */
-export const isInDoubt = (e: unknown): boolean =>
-  ['TIMEOUT', 'BUS_UNAVAILABLE', 'INTERNAL'].includes(MusterError.from(e).code);
 
 function refuseHeld(r: Reservations, nodes: readonly string[]): void {
   const taken = nodes.filter((n) => editHolder(r.held[n]) !== undefined);

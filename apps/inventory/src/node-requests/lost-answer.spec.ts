@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultHostGroups, MusterError, type NodeRecord } from '#contracts';
+import { defaultHostGroups, MusterError, refusedInDoubt, type NodeRecord } from '#contracts';
 import type { Entry } from '#bus';
 import { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -23,7 +23,11 @@ function world(at: NodeRecord | undefined) {
     ) => {
       write((await fn(entry)) as NodeRecord);
       write({ ...(entry as Entry<NodeRecord>).value, bootId: 'boot-2' });
-      await fn(entry);
+      try {
+        await fn(entry);
+      } catch (e) {
+        throw refusedInDoubt('nodes/a-1', e);
+      }
       throw new MusterError('INTERNAL', 'the second try was to be refused');
     },
   };
@@ -55,14 +59,14 @@ describe('passwords of a node whose record was written, though nobody was told s
   it('stay where the second try of an edit is refused for its revision: the record refers to them', async () => {
     const { sut, passwords, referred } = world(aNode('a-1', { powerLevels: [[aDevice()]] }));
     const edit = sut.patch('a-1', { powerLevels: [[device]] }, 1);
-    await expect(edit).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
+    await expect(edit).rejects.toMatchObject({ cause: { code: 'REVISION_CONFLICT' } });
     expect([referred().length, [...passwords]]).toEqual([1, referred()]);
   });
 
   it('stay where the second try of a registration finds the node registered', async () => {
     const { sut, passwords, referred } = world(undefined);
     const create = sut.create({ label: 'a', serial: '1', networks, powerLevels: [[device]] } as never);
-    await expect(create).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await expect(create).rejects.toMatchObject({ cause: { code: 'ALREADY_EXISTS' } });
     expect([referred().length, [...passwords]]).toEqual([1, referred()]);
   });
 });

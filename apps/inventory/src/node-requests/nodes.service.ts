@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import {
+  isInDoubt,
   isOpenIncident,
   managementAddress,
   MusterError,
@@ -19,7 +20,6 @@ import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { cordoned } from '../nodes/cordon.js';
-import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { checkRevision, fleetOf, type RuleFacts } from '../nodes/node-rules.js';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
@@ -92,7 +92,7 @@ export class NodesService {
     const { node, secrets } = register(r, this.rules(), this.store.clock.wallMs(), this.newNonce());
     checkEdit(node.name, await this.hold(node.name));
     await this.secrets.keep(secrets);
-    await this.orDrop(node.name, secrets, () =>
+    await this.orDrop(secrets, () =>
       this.nodes.upsert(node.name, (current) => {
         if (current)
           throw new MusterError('ALREADY_EXISTS', `node ${node.name} is registered already`, { node: node.name });
@@ -120,7 +120,6 @@ export class NodesService {
       return patched(node, edit.patch);
     };
     const done = await this.orDrop(
-      name,
       () => edit?.secrets ?? {},
       () => this.nodes.change(name, decide),
     );
@@ -187,28 +186,17 @@ export class NodesService {
     return { incident, powerAtRest: this.quarantine.reasonOf(incident) === undefined };
   }
 
-  /**
-   * Where the act was refused, its passwords go too; where nobody knows whether it was written, they stay. So do those that
-   * the record refers to: an earlier try was written, and its answer was lost.
-   */
+  /** Where the act was refused, its passwords go too; where nobody knows whether it was written, they stay. */
   private async orDrop<T>(
-    name: string,
     secrets: Record<string, string> | (() => Record<string, string>),
     act: () => Promise<T>,
   ): Promise<T> {
     try {
       return await act();
     } catch (e) {
-      if (!isInDoubt(e)) await this.dropUnused(name, Object.keys(typeof secrets === 'function' ? secrets() : secrets));
+      if (!isInDoubt(e)) await this.secrets.drop(Object.keys(typeof secrets === 'function' ? secrets() : secrets));
       throw e;
     }
-  }
-
-  private async dropUnused(name: string, secrets: readonly string[]): Promise<void> {
-    if (secrets.length === 0) return;
-    const record = (await this.store.nodes.bucket.get(name))?.value;
-    const used = new Set(record && secretsOf(record));
-    await this.secrets.drop(secrets.filter((secret) => !used.has(secret)));
   }
 }
 

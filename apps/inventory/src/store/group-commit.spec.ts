@@ -105,6 +105,26 @@ describe('a group commit', () => {
     expect(await value()).toEqual({ a: 1, b: 1 });
   });
 
+  it('tells of nobody that he was refused whose first try may have been written, and of the others what refused them', async () => {
+    await bucket.create(key, { c: 1 });
+    let lost = true;
+    const sut = aCommitter({
+      beforeWrite: async () => {
+        if (!lost) return;
+        lost = false;
+        await bucket.mutate(key, (e) => ({ ...e!.value, a: 1, b: 1 }));
+        throw new MusterError('REVISION_CONFLICT', 'its answer was lost', { inDoubt: true });
+      },
+    });
+    const done = await Promise.allSettled(['a', 'c', 'd'].map((name) => sut.change(takeOnce(name))));
+    expect(done).toMatchObject([
+      { reason: { code: 'TIMEOUT' } },
+      { reason: { code: 'NODE_RESERVED' } },
+      { status: 'fulfilled' },
+    ]);
+    await expect(sut.change(takeOnce('a'))).rejects.toMatchObject({ code: 'NODE_RESERVED' });
+  });
+
   it('loses nothing among several processes', async () => {
     const processes = [aCommitter(), aCommitter(), aCommitter()];
     await Promise.all(processes.flatMap((p) => Array.from({ length: 30 }, () => p.change(take('a')))));

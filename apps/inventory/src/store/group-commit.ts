@@ -1,4 +1,4 @@
-import { MusterError, type Clock } from '#contracts';
+import { isInDoubt, MusterError, refusedInDoubt, type Clock } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 
 /** What a change makes of the value; `next` absent: it leaves the value alone. */
@@ -20,6 +20,8 @@ interface Member<T, Round> {
   decide(value: T): T | undefined;
   /** Hands on what was decided last. */
   conclude(): void;
+  /** What was decided last may have been written. */
+  doubt(): void;
   refuse(e: unknown): void;
   deadline: number;
 }
@@ -48,14 +50,21 @@ export class GroupCommit<T, Round> {
     private readonly clock: Pick<Clock, 'monotonicMs'>,
   ) {}
 
-  /** Resolves once the change is written. @throws what `look` or `decide` threw: then it has changed nothing */
+  /**
+   * Resolves once the change is written.
+   * @throws what `read` or `decide` threw: then it has changed nothing. TIMEOUT where an earlier try of it may have been
+   *   written, and it is refused now
+   */
   change<Facts, A>(c: GroupChange<T, Round, Facts, A>): Promise<A> {
     return new Promise<A>((resolve, reject) => {
       let facts: { value: Facts } | { error: unknown };
       let outcome: { answer: A } | { error: unknown };
+      let [isProposed, mayBeWritten] = [false, false];
+      const refuse = (e: unknown): void => reject(mayBeWritten ? refusedInDoubt(this.key, e) : e);
       this.waiting.push({
         deadline: this.clock.monotonicMs() + LIMIT_MS,
-        refuse: reject,
+        refuse,
+        doubt: () => (mayBeWritten ||= isProposed),
         read: async (value, round) => {
           try {
             facts = { value: await c.read(value, round) };
@@ -68,13 +77,15 @@ export class GroupCommit<T, Round> {
             if ('error' in facts) throw facts.error;
             const { next, answer } = c.decide(value, facts.value);
             outcome = { answer };
+            isProposed = next !== undefined;
             return next;
           } catch (error) {
             outcome = { error };
+            isProposed = false;
             return undefined;
           }
         },
-        conclude: () => ('error' in outcome ? reject(outcome.error as Error) : resolve(outcome.answer)),
+        conclude: () => ('error' in outcome ? refuse(outcome.error) : resolve(outcome.answer)),
       });
       this.running ??= this.run();
     });
@@ -112,8 +123,9 @@ export class GroupCommit<T, Round> {
       else await this.bucket.create(this.key, value);
       return true;
     } catch (e) {
-      if (e instanceof MusterError && e.code === 'REVISION_CONFLICT') return false;
-      throw e;
+      if (!(e instanceof MusterError && e.code === 'REVISION_CONFLICT')) throw e;
+      if (isInDoubt(e)) for (const m of group) m.doubt();
+      return false;
     }
   }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RecordCodec } from '#contracts';
-import { Bus, connectBus } from '../index.js';
+import { MusterError, type RecordCodec } from '#contracts';
+import { Bus, connectBus, type Entry, type KvBucket } from '../index.js';
 import { connectPorts } from '../nats/connect.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -91,15 +91,22 @@ describe('a write whose acknowledgement is lost', () => {
     await proxy?.close();
   });
 
-  /** Lets `write` reach the server, but not the server's answer; resolves when the server has carried it out. */
-  async function loseAnswer<R>(write: () => Promise<R>, meanwhile?: () => Promise<unknown>): Promise<R> {
+  /**
+   * Lets `write` reach the server, but not the server's answer; resolves when the server has carried it out.
+   * @param readsFirst it mutes the proxy itself, once it has read
+   */
+  async function loseAnswer<R>(
+    write: () => Promise<R>,
+    meanwhile?: () => Promise<unknown>,
+    readsFirst = false,
+  ): Promise<R> {
     const watched = new Promise<void>((resolve) => {
       let live = false;
       const watch = other.bucket('jobs').watch({
         onChange: () => live && (void watch.close(), resolve()),
         onLive: () => {
           live = true;
-          proxy.mute();
+          if (!readsFirst) proxy.mute();
           written = write();
           written.catch(() => undefined);
         },
@@ -139,6 +146,52 @@ describe('a write whose acknowledgement is lost', () => {
     const now = await jobs.get('c');
     expect(now?.value).toEqual({ n: 12 });
     expect(now?.revision).toBeGreaterThan(mine);
+  });
+
+  describe('and over which another has written, at a server that has forgotten its answers', () => {
+    const jobs = (): KvBucket<Thing> => far.bucket<Thing>('jobs');
+    const overtake = (key: string) => async (): Promise<void> => {
+      await other.bucket<Thing>('jobs').mutate(key, (e) => ({ n: e!.value.n + 10 }));
+      await nats.restart();
+    };
+
+    it('is no defeat: the conflict says that it may have been written', async () => {
+      const first = await jobs().create('d', { n: 1 });
+      const update = loseAnswer(() => jobs().update('d', { n: 2 }, first), overtake('d'));
+      await expect(update).rejects.toMatchObject({ code: 'REVISION_CONFLICT', facts: { inDoubt: true } });
+      await expect(jobs().update('d', { n: 3 }, first)).rejects.toMatchObject({
+        code: 'REVISION_CONFLICT',
+        facts: { bucket: 'jobs', key: 'd' },
+      });
+      await expect(jobs().update('d', { n: 3 }, first)).rejects.not.toHaveProperty('facts.inDoubt');
+    });
+
+    it('is not written a second time where what it created was deleted', async () => {
+      const create = loseAnswer(
+        () => jobs().create('e', { n: 1 }),
+        async () => {
+          await other.bucket<Thing>('jobs').delete('e');
+          await nats.restart();
+        },
+      );
+      await expect(create).rejects.toMatchObject({ code: 'REVISION_CONFLICT', facts: { inDoubt: true } });
+      expect(await jobs().get('e')).toBeUndefined();
+    });
+
+    it('is not told as refused where the second decision refuses what the first one did', async () => {
+      await jobs().create('f', { n: 1 });
+      const once = (e: Entry<Thing> | undefined): Thing => {
+        if (e!.value.n > 1) throw new MusterError('NODE_BUSY', 'it is done already');
+        proxy.mute();
+        return { n: 2 };
+      };
+      const mutate = loseAnswer(() => jobs().mutate('f', once), overtake('f'), true);
+      await expect(mutate).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringContaining('it is done already') as string,
+      });
+      await expect(jobs().mutate('f', once)).rejects.toMatchObject({ code: 'NODE_BUSY' });
+    });
   });
 });
 

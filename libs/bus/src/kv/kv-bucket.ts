@@ -1,4 +1,13 @@
-import { MusterError, unreadable, type BucketName, type Clock, type Timer, type UnreadableRecord } from '#contracts';
+import {
+  isInDoubt,
+  MusterError,
+  refusedInDoubt,
+  unreadable,
+  type BucketName,
+  type Clock,
+  type Timer,
+  type UnreadableRecord,
+} from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import { patienceWith } from '../servers/patience.js';
@@ -22,7 +31,8 @@ export interface WriteOptions {
 /**
  * One bucket of records, JSON. Every write is a compare-and-set; nothing is ever decided from a read, since a read may
  * be old by the time it is used. Each write carries a nonce: one whose acknowledgement was lost is asked for again, and
- * read back, instead of being taken for a defeat. After TIMEOUT or BUS_UNAVAILABLE it may have been written or not.
+ * read back, instead of being taken for a defeat. Where another has written over it meanwhile nobody can tell: the
+ * REVISION_CONFLICT has the fact `inDoubt` then. After that, TIMEOUT or BUS_UNAVAILABLE it may have been written or not.
  */
 export class KvBucket<T> {
   private exists = false;
@@ -66,10 +76,11 @@ export class KvBucket<T> {
 
   /** Takes away what cannot be read, as it was found. REVISION_CONFLICT where it has changed since. */
   async discard(record: UnreadableRecord): Promise<void> {
-    const subject = subjectFound(this.name, record);
-    const gone = await this.writeTo(subject, '', record.revision, {}, [['KV-Operation', 'DEL']]);
-    if (gone === undefined) throw this.conflict(record.key, `revision ${record.revision} is no longer current`);
-    this.link.unreadable.forget(this.name, record.key, record.foreign === true);
+    const { key } = record;
+    const found = { key, subject: subjectFound(this.name, record) };
+    const gone = await this.writeTo(found, '', record.revision, {}, [['KV-Operation', 'DEL']]);
+    if (gone === undefined) throw this.conflict(key, `revision ${record.revision} is no longer current`);
+    this.link.unreadable.forget(this.name, key, record.foreign === true);
   }
 
   /**
@@ -111,6 +122,7 @@ export class KvBucket<T> {
    * Read, decide, compare-and-set; again with jitter when another was faster. `fn` may run several times and must
    * depend on nothing but its argument; it returns undefined, or an equal value, to leave the key alone, and may throw
    * to refuse.
+   * @throws what `fn` throws: then nothing was written. TIMEOUT where an earlier try may have been, and `fn` refuses now
    * @param o.overUnreadable a value that cannot be read counts as none, and is overwritten: only for records that
    *   nothing is decided by
    * @throws RECORD_UNREADABLE
@@ -121,13 +133,20 @@ export class KvBucket<T> {
     o: { overUnreadable?: boolean } = {},
   ): Promise<{ value: T | undefined; revision: number; changed: boolean }> {
     const deadline = this.clock.monotonicMs() + 10_000;
+    let mayBeWritten = false;
+    const ended = (e: unknown): unknown => (mayBeWritten ? refusedInDoubt(`${this.name}/${key}`, e) : e);
     for (let tries = 1; ; tries++) {
       const found = await this.read(key);
       const broken = found !== undefined && 'why' in found ? found : undefined;
       if (broken !== undefined && o.overUnreadable !== true) throw unreadable(broken);
       const current = found !== undefined && 'value' in found ? found : undefined;
       const before = current && JSON.stringify(current.value);
-      const next = await fn(current);
+      let next: T | undefined;
+      try {
+        next = await fn(current);
+      } catch (e) {
+        throw ended(e);
+      }
       if (next === undefined || JSON.stringify(next) === before)
         return { value: current?.value, revision: current?.revision ?? 0, changed: false };
       try {
@@ -135,8 +154,8 @@ export class KvBucket<T> {
         const revision = over ? await this.update(key, next, over.revision) : await this.create(key, next);
         return { value: next, revision, changed: true };
       } catch (e) {
-        if (!(e instanceof MusterError) || e.code !== 'REVISION_CONFLICT' || this.clock.monotonicMs() >= deadline)
-          throw e;
+        if (!isConflict(e) || this.clock.monotonicMs() >= deadline) throw ended(e);
+        mayBeWritten ||= isInDoubt(e);
         await this.clock.sleep(this.link.random.number() * Math.min(100, 5 * 2 ** tries));
       }
     }
@@ -165,7 +184,13 @@ export class KvBucket<T> {
     const decoded = this.link.decode(this.name, key, m.text);
     if ('why' in decoded) return true;
     const anew = this.encode(key, decoded.value as T);
-    return !isDue(m.text, anew) || (await this.write(key, anew, m.seq, {})) !== undefined;
+    if (!isDue(m.text, anew)) return true;
+    try {
+      return (await this.write(key, anew, m.seq, {})) !== undefined;
+    } catch (e) {
+      if (isConflict(e)) return false;
+      throw e;
+    }
   }
 
   /** Leaves a marker that watchers see. With a revision: REVISION_CONFLICT where it is no longer the current one. */
@@ -245,12 +270,15 @@ export class KvBucket<T> {
     o: WriteOptions,
     headers?: [string, string][],
   ): Promise<number | undefined> {
-    return this.writeTo(subjectOf(this.name, key), text, expect, o, headers);
+    return this.writeTo({ key, subject: subjectOf(this.name, key) }, text, expect, o, headers);
   }
 
-  /** undefined = refused: `expect` is no longer the last revision. */
+  /**
+   * undefined = refused: `expect` is no longer the last revision, and nothing was written.
+   * @throws REVISION_CONFLICT in doubt: it may have been, and somebody has written since
+   */
   private async writeTo(
-    subject: string,
+    { key, subject }: { key: string; subject: string },
     text: string,
     expect: number | undefined,
     o: WriteOptions,
@@ -268,7 +296,10 @@ export class KvBucket<T> {
     if (stored.tries === 1) return undefined;
     // An earlier try may have been the winner whose acknowledgement was lost.
     const now = await this.lastOf(subject);
-    return now?.headers['Nats-Msg-Id'] === id ? now.seq : undefined;
+    if (now?.headers['Nats-Msg-Id'] === id) return now.seq;
+    throw this.conflict(key, 'another has written it since, and whether this was written before is not known', {
+      inDoubt: true,
+    });
   }
 
   private async last(key: string): Promise<StoredMessage | undefined> {
@@ -313,9 +344,11 @@ export class KvBucket<T> {
     }
   }
 
-  private conflict(key: string, why: string): MusterError {
-    return new MusterError('REVISION_CONFLICT', `${this.name}/${key}: ${why}`, { bucket: this.name, key });
+  private conflict(key: string, why: string, facts: { inDoubt?: true } = {}): MusterError {
+    return new MusterError('REVISION_CONFLICT', `${this.name}/${key}: ${why}`, { bucket: this.name, key, ...facts });
   }
 }
+
+const isConflict = (e: unknown): boolean => e instanceof MusterError && e.code === 'REVISION_CONFLICT';
 
 const schemaIn = (text: string): number => (JSON.parse(text) as { schema?: number }).schema ?? 1;

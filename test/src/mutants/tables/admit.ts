@@ -56,6 +56,13 @@ export const admit: readonly Mutant[] = [
     specs: ['apps/inventory/src/store/group-commit.spec.ts'],
   },
   {
+    name: 'a request that an earlier try has taken is told to be refused',
+    file: 'apps/inventory/src/store/group-commit.ts',
+    symbol: 'GroupCommit.decideAll',
+    operation: { replace: 'if (isInDoubt(e))', with: 'if (e === undefined)' },
+    specs: ['apps/inventory/src/store/group-commit.spec.ts'],
+  },
+  {
     name: 'one key, two jobs',
     file: 'apps/inventory/src/operations/operations.service.ts',
     symbol: 'OperationsService.decide',

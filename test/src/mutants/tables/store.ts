@@ -48,6 +48,22 @@ export const store: readonly Mutant[] = [
     test: 'a value of an older schema',
   },
   {
+    name: 'what was created in a try without an answer, and was deleted since, is created once more',
+    file: 'libs/bus/src/kv/kv-bucket.ts',
+    symbol: 'KvBucket.writeTo',
+    operation: { replace: 'throw this.conflict', with: 'return undefined; throw this.conflict' },
+    specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
+    test: 'over which another has written',
+  },
+  {
+    name: 'an operator is told that he was refused what an earlier try has done',
+    file: 'libs/bus/src/kv/kv-bucket.ts',
+    symbol: 'KvBucket.mutate',
+    operation: { drop: 'mayBeWritten ||= isInDoubt(e)' },
+    specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
+    test: 'over which another has written',
+  },
+  {
     name: 'an incident is migrated over what was written meanwhile',
     file: 'libs/bus/src/kv/kv-bucket.ts',
     symbol: 'KvBucket.storeAnew',
@@ -359,8 +375,8 @@ export const store: readonly Mutant[] = [
   {
     name: 'the passwords of a record go whose edit was written, and refused as its answer was lost',
     file: 'apps/inventory/src/node-requests/nodes.service.ts',
-    symbol: 'NodesService.dropUnused',
-    operation: { replace: '!used.has(secret)', with: 'true' },
+    symbol: 'NodesService.orDrop',
+    operation: { replace: '!isInDoubt(e)', with: 'true' },
     specs: ['apps/inventory/src/node-requests/lost-answer.spec.ts'],
   },
 ];
