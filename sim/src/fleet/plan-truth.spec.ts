@@ -86,6 +86,13 @@ describe('an alarm that says why a workload does not run', () => {
     expect(isNamed(held, [item], world({ alarm }))).toBe(true);
   });
 
+  it('is named where its node has fallen silent since, and the plan says so', () => {
+    const left = { ...item, reason: 'It is to move to n-2. n-1 is silent: nothing counts as stopped there.' };
+    expect(isNamed(held, [left], world({ alarm }))).toBe(true);
+    expect(isNamed(held, [left], world({ alarm, speaks: () => true }))).toBe(false);
+    expect(isNamed({ ...held, node: 'n-2' }, [left], world({ alarm }))).toBe(false);
+  });
+
   it.each([
     ['the plan gives another', { reason: 'n-2 must say what it runs, and does not.' }],
     ['it is said of another workload', { name: 'w2' }],

@@ -37,6 +37,16 @@ const asAlarmed =
     return message !== undefined && (message.includes(i.reason) || i.reason.includes(message));
   };
 
+/** As its alarm; or it is to leave a node that has fallen silent since, whose incident it waits for. */
+const asHeld: NamesIt = (i, o, w) =>
+  asAlarmed('workload-held')(i, o, w) ||
+  (i.about === 'workload' &&
+    i.name === o.subject &&
+    i.does === 'waits' &&
+    o.node !== undefined &&
+    !w.speaks(o.node) &&
+    i.reason.includes(`${o.node} is silent: `));
+
 /** The operation waits for a node, of which its alarm gives the same reason behind a sentence of its own. */
 const asEmptied: NamesIt = (i, { subject, node = '' }, w) => {
   if (i.about !== 'job' || i.name !== subject || i.does !== 'waits') return false;
@@ -87,7 +97,7 @@ const says: Readonly<Record<string, NamesIt>> = {
     i.about === 'return' && i.name === node && i.reason === w.node(node)?.pendingReturn?.held,
   'alarm drain-stuck': asEmptied,
   'alarm no-room': asAlarmed('no-room'),
-  'alarm workload-held': asAlarmed('workload-held'),
+  'alarm workload-held': asHeld,
 };
 
 /** Does the plan name what stands against it, by its true reason? Undefined: it is not asked of it. */

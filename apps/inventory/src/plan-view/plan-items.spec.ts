@@ -115,7 +115,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
         ...{ workload, report, seenForMs: 10_000, sinceFailureMs: 0 },
         ...{ isAbsentLongEnough: true, isUngated: false },
       });
-      return step === 'done' ? [] : [{ workload, step, leftMs: 0 }];
+      return step === 'done' ? [] : [{ workload, step, leftMs: 0, isSilent: false }];
     });
     const plan = decideMoves({
       leaving: new Map(d.draining.map((n) => [`n-${n}`, 'drain'])),
@@ -356,6 +356,17 @@ it('says of an order to the power that it comes after the incident', () => {
       again: { when: 'its incident is recovered or over' },
     },
   ]);
+});
+
+it('says of what is to leave a silent node what that node has to do first', () => {
+  const move = { from: 'n-0', to: 'n-1', cause: 'start-failed' } as const;
+  const workload = aWorkload('w1', { assignment: { node: 'n-0', generation: 2 }, move });
+  const itemWhere = (isSilent: boolean): PlanItem | undefined =>
+    planItems({ ...empty, stops: [{ workload, step: 'wait', leftMs: 0, isSilent }] })[0];
+  expect(itemWhere(false)).toMatchObject({ does: 'waits', next: 'is stopped on n-0', reason: 'It is to move to n-1.' });
+  expect(itemWhere(true)?.reason).toBe(
+    'It is to move to n-1. n-0 is silent: nothing counts as stopped there until it speaks, or is proven off.',
+  );
 });
 
 describe('a proof of off', () => {

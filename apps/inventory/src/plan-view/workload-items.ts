@@ -1,7 +1,7 @@
 import type { PlanAgain, PlanItem, WorkloadRecord } from '#contracts';
 import { failedStop } from '#domain/workload/failed-tries.js';
 import { PERIOD_MS } from '../conductor/task.js';
-import type { StopStep } from '../plan/workloads/stop-step.js';
+import type { StopView } from '../plan/workloads/stops.js';
 import type { StartStep } from '../plan/workloads/start-steps.js';
 import type { ItemText, PlanFacts } from './plan-facts.js';
 
@@ -9,7 +9,7 @@ import type { ItemText, PlanFacts } from './plan-facts.js';
 export function workloadItems(f: PlanFacts): PlanItem[] {
   return [
     ...f.workloads.map((p) => item(p.workload, startText(p), p.to)),
-    ...f.stops.map(({ workload, step, leftMs }) => item(workload, stopText(workload, step, leftMs))),
+    ...f.stops.map((s) => item(s.workload, stopText(s))),
     ...f.absences.map(({ workload, leftMs }) =>
       item(workload, {
         does: leftMs === 0 ? 'acts' : 'waits',
@@ -61,10 +61,11 @@ function startText({ workload: w, do: does, to, why, leftMs }: StartStep): ItemT
   }
 }
 
-function stopText(w: WorkloadRecord, step: StopStep, leftMs: number): ItemText {
+function stopText({ workload: w, step, leftMs, isSilent }: StopView): ItemText {
   const at = w.assignment?.node ?? '?';
   const why = w.move === undefined ? 'It shall not run.' : `It is to move to ${w.move.to}.`;
-  const reason = [why, failedStop(w) ?? []].flat().join(' ');
+  const silence = isSilent ? `${at} is silent: nothing counts as stopped there until it speaks, or is proven off.` : [];
+  const reason = [why, failedStop(w) ?? [], silence].flat().join(' ');
   const acts = (next: string): ItemText => ({ does: 'acts', next, reason, again: soon });
   switch (step) {
     case 'owe':

@@ -174,7 +174,7 @@ describe('a stop whose job has ended', () => {
     expect(db()?.stop).toEqual({ cause: 'put', attempt: 1, why: 'it still runs' });
     await round(1_400, runs);
     await round(2_300, runs);
-    expect([jobs().length, shown()]).toMatchObject([1, [{ step: 'wait', leftMs: 100 }]]);
+    expect([jobs().length, shown()]).toMatchObject([1, [{ step: 'wait', leftMs: 100, isSilent: false }]]);
     await round(2_400, runs);
     expect(jobs()).toHaveLength(2);
   });

@@ -17,6 +17,8 @@ export interface StopView {
   step: StopStep;
   /** Until a stop that failed is tried again, ms. */
   leftMs: number;
+  /** Its node does not say what it runs. */
+  isSilent: boolean;
 }
 
 /**
@@ -56,7 +58,7 @@ export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): readonly Sto
   eachMade(stopping(fleet), aboutIt, (s): StopView[] => {
     const facts = factsOf(s, fleet, ages);
     const step = stopStep(facts);
-    return step === 'done' ? [] : [{ workload: s.workload, step, leftMs: retryLeftMs(facts) }];
+    return step === 'done' ? [] : [{ workload: s.workload, step, leftMs: retryLeftMs(facts), isSilent: s.report === undefined }];
   }).made;
 
 const stopping = perFleet(({ workloads, jobs, reports, nodes }: Fleet): Decided<Stopping> =>
