@@ -72,7 +72,7 @@ function incident(): string {
   ].join('\n\n');
 }
 
-const either = (names: readonly string[]): string => [...new Set(names)].join(' or ');
+const either = (names: readonly string[]): string => [...new Set(names)].join(', ').replace(/, ([^,]*)$/, ' or $1');
 
 /** How a wish begins and ends: by the table of phases, and by the member of the record that it stands in. */
 function wishArrows([name, { phases, member }]: [string, WishRow]): Arrow[] {
@@ -84,7 +84,7 @@ function wishArrows([name, { phases, member }]: [string, WishRow]): Arrow[] {
     ...(before.length === 0 ? [] : [`before the first off ${either(before.map(({ to }) => to))}`]),
   ];
   return [
-    { from: 'nothing', to: name, label: `${either(phases)}${member === undefined ? '' : ` with ${member}`}` },
+    { from: 'nothing', to: name, label: member === undefined ? either(phases) : `${member}, once ${either(phases)}` },
     { from: name, to: 'nothing', label: ends.join(', ') },
   ];
 }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { AGENT_TOKEN_USES, type RpcAnswer, type RpcRequest } from '#contracts';
 import { Rpc } from '#service';
-import { AuditService } from '../store/audit.service.js';
+import { AuditService, auditReason } from '../store/audit.service.js';
 import { AgentTokensService } from './agent-tokens.service.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
@@ -77,8 +77,7 @@ export class AgentsController {
 
   @Rpc('inventory.nodes.revoke')
   revoke(q: RpcRequest<'inventory.nodes.revoke'>): Promise<RpcAnswer<'inventory.nodes.revoke'>> {
-    const detail = `${q.reason}${q.force === true ? ' (forced)' : ''}`;
-    return this.audit.of(q, 'node-revoke', q.name, detail, () => this.revocations.revoke(q.name, q));
+    return this.audit.of(q, 'node-revoke', q.name, auditReason(q), () => this.revocations.revoke(q.name, q));
   }
 }
 

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Rpc } from '#service';
 import { isOpenIncident, type RpcAnswer, type RpcRequest } from '#contracts';
-import { AuditService } from '../store/audit.service.js';
+import { AuditService, auditReason } from '../store/audit.service.js';
 import { page } from '../store/page.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { IncidentService } from './incident.service.js';
@@ -34,12 +34,12 @@ export class IncidentsController {
 
   @Rpc('inventory.incidents.release')
   release(q: RpcRequest<'inventory.incidents.release'>): Promise<RpcAnswer<'inventory.incidents.release'>> {
-    return this.audit.of(q, 'release', q.node, q.reason, () => this.orders.release(q));
+    return this.audit.of(q, 'release', q.node, auditReason(q), () => this.orders.release(q));
   }
 
   @Rpc('inventory.incidents.confirm')
   confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
-    return this.audit.of(q, 'confirm', q.node, q.reason, () => this.orders.confirm(q));
+    return this.audit.of(q, 'confirm', q.node, auditReason(q), () => this.orders.confirm(q));
   }
 
   @Rpc('inventory.incidents.cancel')

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Rpc } from '#service';
 import type { RpcAnswer, RpcRequest } from '#contracts';
-import { AuditService } from '../store/audit.service.js';
+import { AuditService, auditReason } from '../store/audit.service.js';
 import { StormsService } from './storms.service.js';
 
 @Controller()
@@ -32,5 +32,5 @@ export class StormsController {
   }
 }
 
-const auditText = (q: { nodes?: string[]; reason: string }): string =>
-  q.nodes === undefined ? q.reason : `${q.nodes.join(', ')}: ${q.reason}`;
+const auditText = (q: { nodes?: string[]; reason: string; force?: boolean }): string =>
+  q.nodes === undefined ? auditReason(q) : `${q.nodes.join(', ')}: ${auditReason(q)}`;

@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import { isBeforeFencing, mayGo } from '#domain/incident/phases.js';
 import { go, note } from '#domain/incident/steps.js';
-import { AuditService } from '../store/audit.service.js';
+import { AuditService, auditReason } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
@@ -66,7 +66,7 @@ export class StormsService {
     for (const node of this.chosen(q.id, q.nodes)) {
       const order = { by: q.by, node, reason: q.reason, ...(q.force === true && { force: true }) };
       try {
-        await this.audit.of(q, 'confirm', node, q.reason, () => this.orders.confirm(order));
+        await this.audit.of(q, 'confirm', node, auditReason(q), () => this.orders.confirm(order));
         outcomes.push({ node, ok: true });
       } catch (e) {
         const { code, message } = MusterError.from(e);

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
-import { AuditService } from '../store/audit.service.js';
+import { AuditService, auditReason } from '../store/audit.service.js';
 import { hostSubject } from './host-alarms.js';
 import { brokenAlarm } from './nats-tls.js';
 import { RecordsService } from './records.service.js';
@@ -22,7 +22,7 @@ export class RecordsController {
 
   @Rpc('inventory.records.delete')
   async delete(q: RpcRequest<'inventory.records.delete'>): Promise<RpcAnswer<'inventory.records.delete'>> {
-    await this.audit.of(q, 'record-delete', `${q.bucket}/${q.key}`, q.reason, () =>
+    await this.audit.of(q, 'record-delete', `${q.bucket}/${q.key}`, auditReason(q), () =>
       this.records.delete(q.bucket, q.key, q),
     );
     return {};

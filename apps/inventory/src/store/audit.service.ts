@@ -4,6 +4,10 @@ import { AfterAnswer } from './after-answer.js';
 import { AuditOutbox, type AuditEntry } from './audit-outbox.js';
 import { InventoryStore } from './inventory-store.js';
 
+/** Why it was asked for; and that it was so against what stands against it. */
+export const auditReason = ({ reason, force }: { reason: string; force?: boolean }): string =>
+  `${reason}${force === true ? ' (forced)' : ''}`;
+
 /** Who did what, and whether it was taken: one event for each request that changes something. */
 @Injectable()
 export class AuditService implements OnApplicationShutdown {

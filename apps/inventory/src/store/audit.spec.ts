@@ -32,6 +32,18 @@ describe('the audit', () => {
     expect(await audited('monitor-event')).not.toHaveProperty('from');
   });
 
+  it('says that a request was made with force', async () => {
+    const gateway = sut.as('gateway');
+    const order = { by: 'ann', reason: 'it is off', force: true };
+    await expect(gateway.call('inventory.incidents.confirm', { ...order, node: 'a-9' })).rejects.toThrow();
+    expect((await audited('confirm')).detail).toMatch(/^it is off \(forced\)/);
+    const record = { bucket: 'incidents', key: 'a-9' };
+    await expect(gateway.call('inventory.records.delete', { ...order, ...record })).rejects.toThrow();
+    expect((await audited('record-delete')).detail).toMatch(/^it is off \(forced\)/);
+    await expect(gateway.call('inventory.incidents.release', { ...order, node: 'a-9', force: false })).rejects.toThrow();
+    expect((await audited('release')).detail).not.toContain('forced');
+  });
+
   it('has the note of who acknowledged an alarm, and so has the alarm', async () => {
     const alarms = sut.as('inventory').bucket('alarms');
     await alarms.create('no-room=db', {
