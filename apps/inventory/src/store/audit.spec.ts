@@ -35,12 +35,14 @@ describe('the audit', () => {
   it('says that a request was made with force', async () => {
     const gateway = sut.as('gateway');
     const order = { by: 'ann', reason: 'it is off', force: true };
-    await expect(gateway.call('inventory.incidents.confirm', { ...order, node: 'a-9' })).rejects.toThrow();
+    await expect(gateway.call('inventory.incidents.confirm', { ...order, node: 'a-9' })).rejects.toThrow(/a-9/);
     expect((await audited('confirm')).detail).toMatch(/^it is off \(forced\)/);
     const record = { bucket: 'incidents', key: 'a-9' };
-    await expect(gateway.call('inventory.records.delete', { ...order, ...record })).rejects.toThrow();
+    await expect(gateway.call('inventory.records.delete', { ...order, ...record })).rejects.toThrow(/a-9/);
     expect((await audited('record-delete')).detail).toMatch(/^it is off \(forced\)/);
-    await expect(gateway.call('inventory.incidents.release', { ...order, node: 'a-9', force: false })).rejects.toThrow();
+    await expect(gateway.call('inventory.incidents.release', { ...order, node: 'a-9', force: false })).rejects.toThrow(
+      /a-9/,
+    );
     expect((await audited('release')).detail).not.toContain('forced');
   });
 

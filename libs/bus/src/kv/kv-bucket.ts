@@ -297,9 +297,8 @@ export class KvBucket<T> {
     // An earlier try may have been the winner whose acknowledgement was lost.
     const now = await this.lastOf(subject);
     if (now?.headers['Nats-Msg-Id'] === id) return now.seq;
-    throw this.conflict(key, 'another has written it since, and whether this was written before is not known', {
-      inDoubt: true,
-    });
+    const why = 'another has written it since, and whether this was written before is not known';
+    throw this.conflict(key, why, { inDoubt: true });
   }
 
   private async last(key: string): Promise<StoredMessage | undefined> {

@@ -51,7 +51,7 @@ export const store: readonly Mutant[] = [
     name: 'what was created in a try without an answer, and was deleted since, is created once more',
     file: 'libs/bus/src/kv/kv-bucket.ts',
     symbol: 'KvBucket.writeTo',
-    operation: { replace: 'throw this.conflict', with: 'return undefined; throw this.conflict' },
+    operation: { replace: 'throw this.conflict(key, why, { inDoubt: true });', with: 'return undefined;' },
     specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
     test: 'over which another has written',
   },

@@ -58,7 +58,9 @@ export const stopViews = (fleet: Fleet, ages: Ages<StopCondition>): readonly Sto
   eachMade(stopping(fleet), aboutIt, (s): StopView[] => {
     const facts = factsOf(s, fleet, ages);
     const step = stopStep(facts);
-    return step === 'done' ? [] : [{ workload: s.workload, step, leftMs: retryLeftMs(facts), isSilent: s.report === undefined }];
+    return step === 'done'
+      ? []
+      : [{ workload: s.workload, step, leftMs: retryLeftMs(facts), isSilent: s.report === undefined }];
   }).made;
 
 const stopping = perFleet(({ workloads, jobs, reports, nodes }: Fleet): Decided<Stopping> =>
