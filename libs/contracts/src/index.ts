@@ -10,6 +10,7 @@ export * from './wire/datagram-key-set.js';
 export * from './wire/datagram.js';
 export * from './errors/errors.js';
 export * from './errors/in-doubt.js';
+export * from './errors/told-outside.js';
 export type * from './rpc/diagnosis.js';
 export * from './rpc/events.js';
 export * from './verdict/evidence.js';

@@ -90,23 +90,22 @@ export class ClaimsService {
 
   /** @throws MusterError CLAIM_UNKNOWN */
   async delete(id: string): Promise<void> {
-    const claim = await this.drop(id, () => true);
-    if (!claim) throw unknownClaim(id);
+    const claim = await this.book.decide((now) => {
+      const stands = now.claims?.[id];
+      if (stands === undefined) throw unknownClaim(id);
+      return { next: dropClaim(now, id), answer: stands };
+    });
     await this.publish(claim, 'released');
   }
 
   /** Ends the claim where it is still as the caller believes. @returns whether it was ended here */
   async expire(id: string, isOver: (c: ClaimRecord) => boolean): Promise<boolean> {
-    const claim = await this.drop(id, isOver);
+    const claim = await this.book.decide((now) => {
+      const stands = now.claims?.[id];
+      return stands && isOver(stands) ? { next: dropClaim(now, id), answer: stands } : { answer: undefined };
+    });
     if (claim && claim.pending !== true) await this.publish(claim, 'expired');
     return claim !== undefined;
-  }
-
-  private drop(id: string, when: (c: ClaimRecord) => boolean): Promise<ClaimRecord | undefined> {
-    return this.book.decide((now) => {
-      const claim = now.claims?.[id];
-      return claim && when(claim) ? { next: dropClaim(now, id), answer: claim } : { answer: undefined };
-    });
   }
 
   private take(asked: Asked, fits: NodePredicate): Promise<{ claim: ClaimRecord; known: boolean }> {

@@ -26,7 +26,7 @@ function world(at: NodeRecord | undefined) {
       try {
         await fn(entry);
       } catch (e) {
-        throw refusedInDoubt('nodes/a-1', e);
+        throw refusedInDoubt(e);
       }
       throw new MusterError('INTERNAL', 'the second try was to be refused');
     },

@@ -96,7 +96,7 @@ export class OperationsService {
    * Resolves once the job is accepted and shown: its nodes have their transient status, its record can be read. A job that
    * was accepted before, by an earlier try or under the same key, is answered as it is; where its record is still to come,
    * the conductor writes it.
-   * @throws MusterError with the first rule that stands against it; then nothing has changed
+   * @throws MusterError with the first rule that stands against it; then nothing has changed. TIMEOUT: it may be accepted
    */
   async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {
     checkVariables(r.extraVars ?? {}, 'extra-vars');

@@ -28,7 +28,7 @@ export class ReservationBook {
     );
   }
 
-  /** Resolves once the change is written. @throws what stands against it: then it has changed nothing */
+  /** As {@link GroupCommit.change}. */
   change<Facts, A>(c: GroupChange<Reservations, AdmissionRound, Facts, A>): Promise<A> {
     const written = this.commit.change(c);
     this.sendCompany();

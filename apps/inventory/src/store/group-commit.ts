@@ -1,4 +1,4 @@
-import { isInDoubt, MusterError, refusedInDoubt, type Clock } from '#contracts';
+import { isConflict, isConflictInDoubt, MusterError, refusedInDoubt, type Clock } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 
 /** What a change makes of the value; `next` absent: it leaves the value alone. */
@@ -52,15 +52,15 @@ export class GroupCommit<T, Round> {
 
   /**
    * Resolves once the change is written.
-   * @throws what `read` or `decide` threw: then it has changed nothing. TIMEOUT where an earlier try of it may have been
-   *   written, and it is refused now
+   * @throws what `read` or `decide` threw: then it has changed nothing. TIMEOUT instead where an earlier try of it may
+   *   have been written
    */
   change<Facts, A>(c: GroupChange<T, Round, Facts, A>): Promise<A> {
     return new Promise<A>((resolve, reject) => {
       let facts: { value: Facts } | { error: unknown };
       let outcome: { answer: A } | { error: unknown };
       let [isProposed, mayBeWritten] = [false, false];
-      const refuse = (e: unknown): void => reject(mayBeWritten ? refusedInDoubt(this.key, e) : e);
+      const refuse = (e: unknown): void => reject(mayBeWritten ? refusedInDoubt(e) : (e as Error));
       this.waiting.push({
         deadline: this.clock.monotonicMs() + LIMIT_MS,
         refuse,
@@ -110,7 +110,7 @@ export class GroupCommit<T, Round> {
     }
   }
 
-  /** @returns false where another was faster: nothing has changed */
+  /** @returns false where another was faster: nothing has changed, unless the members are in doubt */
   private async decideAll(group: readonly Member<T, Round>[], current: Entry<T> | undefined): Promise<boolean> {
     const before = current?.value ?? this.empty;
     const round = this.newRound();
@@ -123,8 +123,8 @@ export class GroupCommit<T, Round> {
       else await this.bucket.create(this.key, value);
       return true;
     } catch (e) {
-      if (!(e instanceof MusterError && e.code === 'REVISION_CONFLICT')) throw e;
-      if (isInDoubt(e)) for (const m of group) m.doubt();
+      if (!isConflict(e)) throw e;
+      if (isConflictInDoubt(e)) for (const m of group) m.doubt();
       return false;
     }
   }

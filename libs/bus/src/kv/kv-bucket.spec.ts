@@ -192,6 +192,20 @@ describe('a write whose acknowledgement is lost', () => {
       });
       await expect(jobs().mutate('f', once)).rejects.toMatchObject({ code: 'NODE_BUSY' });
     });
+
+    it('is not told as refused where nobody can read what was written over it', async () => {
+      const decode: RecordCodec['decode'] = (...of) =>
+        of[2].includes('"n":12') ? { why: 'it is too new' } : anyJson.decode(...of);
+      const old = await connectBus({ codec: { ...anyJson, decode }, name: 'old', servers: [proxy.url] });
+      await old.bucket<Thing>('jobs').create('g', { n: 1 });
+      const mutate = loseAnswer(
+        () => old.bucket<Thing>('jobs').mutate('g', () => (proxy.mute(), { n: 2 })),
+        overtake('g'),
+        true,
+      );
+      await expect(mutate).rejects.toMatchObject({ code: 'TIMEOUT', cause: { code: 'RECORD_UNREADABLE' } });
+      await old.close();
+    });
   });
 });
 

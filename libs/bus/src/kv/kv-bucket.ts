@@ -1,5 +1,6 @@
 import {
-  isInDoubt,
+  isConflict,
+  isConflictInDoubt,
   MusterError,
   refusedInDoubt,
   unreadable,
@@ -99,7 +100,7 @@ export class KvBucket<T> {
     return (await this.patiently(() => this.link.messages.info(stream))).lastSeq;
   }
 
-  /** Revision of the new value. REVISION_CONFLICT where the key has a value. */
+  /** Revision of the new value. REVISION_CONFLICT where the key has a value, or this may have been written and deleted. */
   async create(key: string, value: T, o: WriteOptions = {}): Promise<number> {
     const first = await this.write(key, this.encode(key, value), 0, o);
     if (first !== undefined) return first;
@@ -122,10 +123,11 @@ export class KvBucket<T> {
    * Read, decide, compare-and-set; again with jitter when another was faster. `fn` may run several times and must
    * depend on nothing but its argument; it returns undefined, or an equal value, to leave the key alone, and may throw
    * to refuse.
-   * @throws what `fn` throws: then nothing was written. TIMEOUT where an earlier try may have been, and `fn` refuses now
    * @param o.overUnreadable a value that cannot be read counts as none, and is overwritten: only for records that
    *   nothing is decided by
-   * @throws RECORD_UNREADABLE
+   * @returns `changed` false: `fn` leaves it alone as it stands now, be it because an earlier try in doubt was written
+   * @throws what `fn` throws, RECORD_UNREADABLE, REVISION_CONFLICT: then nothing was written. TIMEOUT instead of each of
+   *   them where an earlier try may have been
    */
   async mutate(
     key: string,
@@ -134,11 +136,11 @@ export class KvBucket<T> {
   ): Promise<{ value: T | undefined; revision: number; changed: boolean }> {
     const deadline = this.clock.monotonicMs() + 10_000;
     let mayBeWritten = false;
-    const ended = (e: unknown): unknown => (mayBeWritten ? refusedInDoubt(`${this.name}/${key}`, e) : e);
+    const ended = (e: unknown): unknown => (mayBeWritten ? refusedInDoubt(e) : e);
     for (let tries = 1; ; tries++) {
       const found = await this.read(key);
       const broken = found !== undefined && 'why' in found ? found : undefined;
-      if (broken !== undefined && o.overUnreadable !== true) throw unreadable(broken);
+      if (broken !== undefined && o.overUnreadable !== true) throw ended(unreadable(broken));
       const current = found !== undefined && 'value' in found ? found : undefined;
       const before = current && JSON.stringify(current.value);
       let next: T | undefined;
@@ -154,8 +156,8 @@ export class KvBucket<T> {
         const revision = over ? await this.update(key, next, over.revision) : await this.create(key, next);
         return { value: next, revision, changed: true };
       } catch (e) {
+        mayBeWritten ||= isConflictInDoubt(e);
         if (!isConflict(e) || this.clock.monotonicMs() >= deadline) throw ended(e);
-        mayBeWritten ||= isInDoubt(e);
         await this.clock.sleep(this.link.random.number() * Math.min(100, 5 * 2 ** tries));
       }
     }
@@ -172,7 +174,7 @@ export class KvBucket<T> {
 
   /**
    * Stores a value as this version does where it stands in an older schema; any other stays.
-   * @returns false: somebody wrote it meanwhile, in whichever schema, and nothing is done
+   * @returns false: somebody wrote it meanwhile, in whichever schema
    */
   async migrateStored(key: string): Promise<boolean> {
     return this.storeAnew(key, (stored, anew) => schemaIn(stored) < schemaIn(anew));
@@ -275,7 +277,7 @@ export class KvBucket<T> {
 
   /**
    * undefined = refused: `expect` is no longer the last revision, and nothing was written.
-   * @throws REVISION_CONFLICT in doubt: it may have been, and somebody has written since
+   * @throws REVISION_CONFLICT in doubt: `expect` is no longer the last revision, and a try before may have been written
    */
   private async writeTo(
     { key, subject }: { key: string; subject: string },
@@ -297,7 +299,7 @@ export class KvBucket<T> {
     // An earlier try may have been the winner whose acknowledgement was lost.
     const now = await this.lastOf(subject);
     if (now?.headers['Nats-Msg-Id'] === id) return now.seq;
-    const why = 'another has written it since, and whether this was written before is not known';
+    const why = 'it is at another revision now, and whether this was written before is not known';
     throw this.conflict(key, why, { inDoubt: true });
   }
 
@@ -347,7 +349,5 @@ export class KvBucket<T> {
     return new MusterError('REVISION_CONFLICT', `${this.name}/${key}: ${why}`, { bucket: this.name, key, ...facts });
   }
 }
-
-const isConflict = (e: unknown): boolean => e instanceof MusterError && e.code === 'REVISION_CONFLICT';
 
 const schemaIn = (text: string): number => (JSON.parse(text) as { schema?: number }).schema ?? 1;

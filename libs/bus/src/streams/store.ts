@@ -1,3 +1,4 @@
+import { MusterError, refusedInDoubt } from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing } from '../ports/log-failure.js';
 import { patienceWith } from '../servers/patience.js';
@@ -17,6 +18,7 @@ export type Stored = { seq: number } | { conflict: true; tries: number };
 /**
  * Publishes into a stream and waits for the acknowledgement. A lost acknowledgement is asked for again with the same
  * id, so that the message is stored once; `conflict` means that `expect` no longer held.
+ * @throws TIMEOUT, BUS_UNAVAILABLE or INTERNAL where it may have been stored
  */
 export async function store(
   link: Link,
@@ -28,6 +30,7 @@ export async function store(
   const { tryMs, limitMs } = patienceWith(link.wire.serverInfo);
   const deadline = clock.monotonicMs() + (o.timeoutMs ?? limitMs);
   const id = o.id ?? random.uuid();
+  let mayBeStored = false;
   for (let tries = 1; ; tries++) {
     const left = deadline - clock.monotonicMs();
     try {
@@ -39,9 +42,16 @@ export async function store(
       });
       return 'conflict' in appended ? { conflict: true, tries } : { seq: appended.seq };
     } catch (e) {
-      if (!isPassing(e) || link.closed || clock.monotonicMs() + 100 >= deadline) throw apiError(e, subject);
+      if (!isPassing(e) || link.closed || clock.monotonicMs() + 100 >= deadline) {
+        const failure = apiError(e, subject);
+        throw mayBeStored ? refusedInDoubt(failure) : failure;
+      }
+      mayBeStored ||= !isUnheard(e);
       await link.whenConnected(Math.max(0, deadline - clock.monotonicMs()));
       await clock.sleep(50 + random.number() * 50);
     }
   }
 }
+
+/** No server took it: nothing was stored by this try. */
+const isUnheard = (e: unknown): boolean => e instanceof MusterError && e.code === 'NO_RESPONDER';

@@ -94,12 +94,6 @@ export interface WireError {
   facts?: Record<string, unknown>;
 }
 
-/** As people and programs outside are told: what failed inside is for our own log. */
-export const toldOutside = (e: MusterError): MusterError =>
-  e.code === 'INTERNAL'
-    ? new MusterError('INTERNAL', 'this failed inside Muster: the logs of its services say why', {}, { cause: e })
-    : e;
-
 export const isWireError = (x: unknown): x is WireError =>
   typeof x === 'object' &&
   x !== null &&

@@ -59,7 +59,7 @@ export const admit: readonly Mutant[] = [
     name: 'a request that an earlier try has taken is told to be refused',
     file: 'apps/inventory/src/store/group-commit.ts',
     symbol: 'GroupCommit.decideAll',
-    operation: { replace: 'isInDoubt(e)', with: 'e === undefined' },
+    operation: { replace: 'isConflictInDoubt(e)', with: 'e === undefined' },
     specs: ['apps/inventory/src/store/group-commit.spec.ts'],
   },
   {

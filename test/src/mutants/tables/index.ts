@@ -51,7 +51,7 @@ export const FLOORS: Record<string, number> = {
   return: 132,
   secrets: 49,
   services: 20,
-  store: 51,
+  store: 52,
   storm: 68,
 };
 

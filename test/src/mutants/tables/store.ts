@@ -56,10 +56,17 @@ export const store: readonly Mutant[] = [
     test: 'over which another has written',
   },
   {
+    name: 'the passwords of a record go that may have been written, as no server takes the next try',
+    file: 'libs/bus/src/streams/store.ts',
+    symbol: 'store',
+    operation: { replace: 'mayBeStored ? refusedInDoubt(failure) : failure', with: 'failure' },
+    specs: ['libs/bus/src/streams/store.spec.ts'],
+  },
+  {
     name: 'an operator is told that he was refused what an earlier try has done',
     file: 'libs/bus/src/kv/kv-bucket.ts',
     symbol: 'KvBucket.mutate',
-    operation: { drop: 'mayBeWritten ||= isInDoubt(e)' },
+    operation: { drop: 'mayBeWritten ||= isConflictInDoubt(e)' },
     specs: ['libs/bus/src/kv/kv-bucket.spec.ts'],
     test: 'over which another has written',
   },
