@@ -1,5 +1,13 @@
 import type { Bus } from '#bus';
-import { MusterError, Subjects, type CommandAnswer, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
+import {
+  isInDoubt,
+  MusterError,
+  Subjects,
+  type CommandAnswer,
+  type RpcAnswer,
+  type RpcRequest,
+  type RpcVerb,
+} from '#contracts';
 import type { FleetOracle } from './fleet-oracle.js';
 import type { Order } from './fleet-event.js';
 
@@ -33,6 +41,8 @@ function nameOf(o: Order): string {
 /** A person at the API: asks once, and believes what is acknowledged. */
 export class Operator {
   private paused = 0;
+  /** Orders of a mode without an answer, or with one in doubt: each may be written over what is acknowledged after it. */
+  private readonly unanswered = new Set<object>();
   private edits = 0;
   private isWallTrue = true;
 
@@ -98,14 +108,13 @@ export class Operator {
         return this.pause(o.forMs);
       case 'enforce':
         this.endPause();
-        await this.call('inventory.fencing.put', { ...BY, mode: 'enforce' });
-        return;
+        return this.setMode({ mode: 'enforce' });
       case 'observe': {
         this.endPause();
         const mine = this.paused;
-        await this.call('inventory.fencing.put', { ...BY, mode: 'observe' });
+        await this.setMode({ mode: 'observe' });
         // Until somebody orders another mode: by nobody's clock.
-        if (mine === this.paused) this.p.oracle.paused(Infinity);
+        if (this.isLast(mine)) this.p.oracle.paused(Infinity);
         return;
       }
       case 'submit':
@@ -175,8 +184,25 @@ export class Operator {
     const endsMs = begun + forMs - CLOCKS_APART_MS;
     oracle.pauseMayEnd(endsMs);
     const paused = { until: bus.clock.wallMs() + Math.round(forMs), reason: 'a pause' };
-    await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
-    if (mine === this.paused && this.isWallTrue) oracle.paused(endsMs);
+    await this.setMode({ mode: 'enforce', paused });
+    if (this.isLast(mine) && this.isWallTrue) oracle.paused(endsMs);
+  }
+
+  private async setMode(q: Pick<RpcRequest<'inventory.fencing.put'>, 'mode' | 'paused'>): Promise<void> {
+    const order = {};
+    this.unanswered.add(order);
+    try {
+      await this.call('inventory.fencing.put', { ...BY, ...q });
+      this.unanswered.delete(order);
+    } catch (e) {
+      if (!isInDoubt(e)) this.unanswered.delete(order);
+      throw e;
+    }
+  }
+
+  /** Nothing that was ordered before or since can be written over this pause. */
+  private isLast(pause: number): boolean {
+    return pause === this.paused && this.unanswered.size === 0;
   }
 
   /** Somebody set the wall clock of a host: there a pause may be over at any time, from now on. */
