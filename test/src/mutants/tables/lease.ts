@@ -160,7 +160,6 @@ export const lease: readonly Mutant[] = [
     symbol: 'decideLease',
     operation: { drop: "if (s.term !== undefined && !isHeld(s, now)) return { do: 'lapse' }" },
     specs: DECIDED,
-    sims: ['hands'],
   },
   {
     name: 'who once held it holds it until somebody says otherwise',
