@@ -42,7 +42,7 @@ function nameOf(o: Order): string {
 export class Operator {
   private paused = 0;
   /** Orders of a mode without an answer, or with one in doubt: each may be written over what is acknowledged after it. */
-  private readonly unanswered = new Set<object>();
+  private unanswered = 0;
   private edits = 0;
   private isWallTrue = true;
 
@@ -189,20 +189,19 @@ export class Operator {
   }
 
   private async setMode(q: Pick<RpcRequest<'inventory.fencing.put'>, 'mode' | 'paused'>): Promise<void> {
-    const order = {};
-    this.unanswered.add(order);
+    this.unanswered++;
     try {
       await this.call('inventory.fencing.put', { ...BY, ...q });
-      this.unanswered.delete(order);
     } catch (e) {
-      if (!isInDoubt(e)) this.unanswered.delete(order);
+      if (!isInDoubt(e)) this.unanswered--;
       throw e;
     }
+    this.unanswered--;
   }
 
   /** Nothing that was ordered before or since can be written over this pause. */
   private isLast(pause: number): boolean {
-    return pause === this.paused && this.unanswered.size === 0;
+    return pause === this.paused && this.unanswered === 0;
   }
 
   /** Somebody set the wall clock of a host: there a pause may be over at any time, from now on. */
